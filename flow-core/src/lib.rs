@@ -1,0 +1,1 @@
+//! flow: dataflow pipelines in Rust.
