@@ -1,1 +1,3 @@
 //! flow: dataflow pipelines in Rust.
+
+pub mod channel;
