@@ -27,8 +27,7 @@ pub fn workers(run: &Run, build: impl Fn(&mut Worker, Out) + Send + Sync + 'stat
         let out = Out::default();
         build(worker, out.clone());
         while worker.step_or_park(None) {}
-        let answer = *out.borrow();
-        answer
+        *out.borrow()
     });
     let guards = guards.expect("timely starts its workers");
     Answer::total(guards.join().into_iter().map(|answer| answer.expect("a worker does not panic")))
