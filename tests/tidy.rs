@@ -10,6 +10,7 @@ mod rules;
 mod source;
 
 use source::Source;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 type Rule = fn(&Source) -> Vec<String>;
@@ -78,7 +79,10 @@ fn workspace() -> Vec<Source> {
         list(&root.join(member), &mut files);
     }
     files.sort();
-    files.iter().map(|file| Source::read(root, file)).collect()
+    let mut sources: Vec<Source> = files.iter().map(|file| Source::read(root, file)).collect();
+    let for_tests: HashSet<String> = sources.iter().flat_map(Source::test_modules).collect();
+    sources.iter_mut().filter(|source| for_tests.contains(&source.path)).for_each(Source::is_test);
+    sources
 }
 
 fn list(folder: &Path, files: &mut Vec<PathBuf>) {

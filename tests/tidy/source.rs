@@ -30,6 +30,27 @@ impl Source {
         Self { path, text, code, shipped }
     }
 
+    /// The files of modules that this file declares for tests only: `#[cfg(test)] mod models;`.
+    pub fn test_modules(&self) -> Vec<String> {
+        let folder = match self.path.strip_suffix("/mod.rs").or(self.path.strip_suffix("/lib.rs")) {
+            Some(folder) => folder,
+            None => self.path.trim_end_matches(".rs"),
+        };
+        let names = test_items(&self.code).into_iter().filter(|(_, end)| self.code[*end] == ';').filter_map(
+            |(start, end)| {
+                let item: Vec<(usize, String)> = words(&self.code[start..end]).collect();
+                let [.., (_, keyword), (_, name)] = item.as_slice() else { return None };
+                (keyword == "mod").then(|| name.clone())
+            },
+        );
+        names.flat_map(|name| [format!("{folder}/{name}.rs"), format!("{folder}/{name}/mod.rs")]).collect()
+    }
+
+    /// Says that all of it is for tests.
+    pub fn is_test(&mut self) {
+        blank(&mut self.shipped);
+    }
+
     /// `path:line` of a position in `code` or `shipped`.
     pub fn place(&self, position: usize) -> String {
         format!("{}:{}", self.path, line_of(&self.code, position))
@@ -176,22 +197,26 @@ fn end_of_char(source: &[char], at: usize) -> usize {
 /// Blanks each item under a `#[cfg(…test…)]`, and each `#[test]` function.
 fn blank_test_items(code: &[char]) -> Vec<char> {
     let mut shipped = code.to_vec();
-    for start in find_all(code, "#[") {
-        let close = matching(code, start + 1);
-        let attribute: Vec<char> = code[start + 2..close].to_vec();
-        let names: Vec<String> = words(&attribute).map(|(_, word)| word).collect();
-        let is_test = match names.first().map(String::as_str) {
+    test_items(code).into_iter().for_each(|(start, end)| blank(&mut shipped[start..=end]));
+    shipped
+}
+
+/// First and last position of each item for tests only, attribute included.
+fn test_items(code: &[char]) -> Vec<(usize, usize)> {
+    let is_test = |start: &usize| {
+        let attribute = &code[*start + 2..matching(code, *start + 1)];
+        let names: Vec<String> = words(attribute).map(|(_, word)| word).collect();
+        match names.first().map(String::as_str) {
             Some("test") => true,
             Some("cfg") => names.iter().any(|n| n == "test") && !names.iter().any(|n| n == "not"),
             _ => false,
-        };
-        if is_test {
-            let end = first_at_depth_0(code, start, &['{', ';']).unwrap_or(code.len() - 1);
-            let end = if code[end] == '{' { matching(code, end) } else { end };
-            blank(&mut shipped[start..=end]);
         }
-    }
-    shipped
+    };
+    let end_of_item = |start: usize| {
+        let end = first_at_depth_0(code, start, &['{', ';']).unwrap_or(code.len() - 1);
+        if code[end] == '{' { matching(code, end) } else { end }
+    };
+    find_all(code, "#[").filter(is_test).map(|start| (start, end_of_item(start))).collect()
 }
 
 #[test]
@@ -203,4 +228,11 @@ fn comments_literals_and_tests_are_blanked() {
     assert_eq!(found(&source.code), "let a let b let c a char d cfg test mod tests fn f fn g a");
     assert_eq!(found(&source.shipped), "let a let b let c a char d fn g a");
     assert_eq!(line_of(&source.code, source.code.len()), 5 + 1);
+}
+
+#[test]
+fn files_of_test_modules_are_known() {
+    let text = "#[cfg(all(test, loom))]\nmod models;\n#[cfg(test)]\nuse x;\nmod other;";
+    let source = Source::new("a/src/b/mod.rs".into(), text.into());
+    assert_eq!(source.test_modules(), ["a/src/b/models.rs", "a/src/b/models/mod.rs"]);
 }
