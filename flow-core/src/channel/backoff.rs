@@ -1,6 +1,6 @@
 //! What to do before parking: a few spins, a yield or two.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Spins before the first yield: about as long as it takes to hand over an item and get the answer, and far less
 /// than a park and a wake-up (some 10 µs).
@@ -20,9 +20,7 @@ impl Backoff {
     /// The policy for a program in which `threads` threads want to run. With more threads than cores it does not
     /// spin: the other side may need the very core that would spin.
     pub fn for_threads(threads: usize) -> Self {
-        static CORES: OnceLock<usize> = OnceLock::new();
-        let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-        Self { spins: if threads > cores { 0 } else { SPINS }, round: 0 }
+        Self { spins: if threads > cores() { 0 } else { SPINS }, round: 0 }
     }
 
     /// Pauses a little and returns true, or returns false: park.
@@ -44,5 +42,19 @@ impl Backoff {
     #[inline]
     pub fn reset(&mut self) {
         self.round = 0;
+    }
+}
+
+/// How many cores this process may use. Asking the system reads files, so the answer is kept.
+fn cores() -> usize {
+    /// 0 until asked. Two threads that ask at once store the same answer.
+    static CORES: AtomicUsize = AtomicUsize::new(0);
+    match CORES.load(Relaxed) {
+        0 => {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            CORES.store(cores, Relaxed);
+            cores
+        }
+        cores => cores,
     }
 }

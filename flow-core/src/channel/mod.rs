@@ -20,6 +20,8 @@
 
 mod backoff;
 mod blocking;
+#[cfg(all(test, loom))]
+mod models;
 mod ring;
 mod signal;
 mod spsc;

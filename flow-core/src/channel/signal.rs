@@ -155,7 +155,7 @@ impl Waiter {
     /// Says that the thread is about to sleep. After this, look for news once more, then [`Sleep::park`];
     /// or drop the [`Sleep`] if there is news. [`wait`](Self::wait) does these steps.
     pub fn prepare(&mut self) -> Sleep<'_> {
-        self.signal.shared.asleep.store(true, Relaxed);
+        self.signal.shared.asleep.swap(true, Relaxed);
         fence(SeqCst);
         Sleep { waiter: self }
     }
@@ -199,6 +199,6 @@ impl<'a> Sleep<'a> {
 
 impl Drop for Sleep<'_> {
     fn drop(&mut self) {
-        self.waiter.signal.shared.asleep.store(false, Relaxed);
+        self.waiter.signal.shared.asleep.swap(false, Relaxed);
     }
 }

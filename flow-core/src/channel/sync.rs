@@ -42,19 +42,20 @@ mod model {
 
     pub use loom::cell::UnsafeCell;
     pub use loom::sync::Arc;
+    use loom::sync::Notify;
     pub use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
-    use loom::sync::{Condvar, Mutex};
 
-    /// The parker of crossbeam-utils in loom's terms: one token, kept until it is used.
+    /// The parker of crossbeam-utils in loom's terms: one token, kept until it is used. (Not from loom's `Condvar`,
+    /// which mixes up the tokens of several notifiers and reports deadlocks that are none.)
     pub struct Parker(Unparker);
 
     /// Hands the token to its [`Parker`].
     #[derive(Clone)]
-    pub struct Unparker(Arc<(Mutex<bool>, Condvar)>);
+    pub struct Unparker(Arc<Notify>);
 
     impl Parker {
         pub fn new() -> Self {
-            Self(Unparker(Arc::new((Mutex::new(false), Condvar::new()))))
+            Self(Unparker(Arc::new(Notify::new())))
         }
 
         pub fn unparker(&self) -> &Unparker {
@@ -63,20 +64,13 @@ mod model {
 
         /// Never times out: a timeout would hide a lost wake-up, which the model must report as a deadlock.
         pub fn park_deadline(&self, _deadline: Instant) {
-            let (token, handed) = &*self.0.0;
-            let mut token = token.lock().expect("a model does not panic while it holds the token");
-            while !*token {
-                token = handed.wait(token).expect("a model does not panic while it holds the token");
-            }
-            *token = false;
+            self.0.0.wait();
         }
     }
 
     impl Unparker {
         pub fn unpark(&self) {
-            let (token, handed) = &*self.0;
-            *token.lock().expect("a model does not panic while it holds the token") = true;
-            handed.notify_one();
+            self.0.notify();
         }
     }
 }
