@@ -17,10 +17,11 @@
 //! of the two cores while both loads run: c sees no news, 3 sees nobody asleep, and the thread sleeps beside an
 //! unread item. With c gone, news between the last look and a is missed in the same way.
 //!
-//! The flag is only read and written `Relaxed`: the fences order it against the news, and the data itself is handed over by
-//! the ring's own `Release` and `Acquire`. The waker that clears the flag is the one that unparks, so a sleeper is
-//! unparked once however many have news. It may be unparked late, when it is awake again; the parker keeps the token, the next
-//! park returns at once, sees its flag still set, and parks again.
+//! The flag is only read and written `Relaxed`: the fences order it against the news, and the data itself is
+//! handed over by the ring's own `Release` and `Acquire`. Every write is a swap, so that each is next to the one
+//! it read: a late waker's cannot slip in behind a later a. The waker that finds the flag set is the one that
+//! unparks, so a sleeper is unparked once however many have news. It may be unparked late, when it is awake again; the
+//! parker keeps the token, the next park returns at once, sees its flag still set, and parks again.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{Duration, Instant};
