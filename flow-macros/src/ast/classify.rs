@@ -1,0 +1,194 @@
+//! Which statements are streams; every other one is plain Rust and passes through.
+//!
+//! A stream is a `let` whose right side starts with `source(…)` or with a stream's name, or is a call with a
+//! stream among its arguments; `let x: Stream<_> = …` forces it. An expression statement that starts so ends a
+//! stream. A name means what the nearest statement above it says.
+
+use super::chain::{Root, chain, root};
+use super::head::Names;
+use super::statement::Raw;
+use super::{Binding, Broken, Line, Plain, Side, Statement};
+use crate::diag::Diagnostics;
+use crate::message;
+use crate::ops;
+use crate::suggest::closest;
+use proc_macro2::Ident;
+use std::collections::HashMap;
+use syn::{Expr, Local, Pat, Stmt, Type, spanned::Spanned};
+
+/// What the names of a body mean at the statement that is looked at.
+pub(super) struct Scope {
+    /// Name → is it a stream.
+    names: HashMap<String, bool>,
+    /// Names that `let`s further down bind.
+    later: Vec<String>,
+    /// The item form: every name comes from the text we see.
+    closed: bool,
+}
+
+pub(super) fn classify(
+    raw: Vec<Raw>,
+    params: &[Ident],
+    closed: bool,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Statement> {
+    let names = params.iter().map(|param| (param.to_string(), false)).collect();
+    let later = raw.iter().flat_map(binds).map(|name| name.to_string()).collect();
+    let mut scope = Scope { names, later, closed };
+    let mut statements = Vec::with_capacity(raw.len());
+    for raw in raw {
+        let statement = statement(raw, &scope, diagnostics);
+        let (binds, is_stream) = bound(&statement);
+        scope.names.extend(binds.into_iter().map(|name| (name, is_stream)));
+        statements.push(statement);
+    }
+    statements
+}
+
+fn statement(raw: Raw, scope: &Scope, diagnostics: &mut Diagnostics) -> Statement {
+    match raw {
+        Raw::Let(local) => match right_side(&local) {
+            Some(expr) if is_forced(&local) || scope.is_stream(expr) => stream_let(local, scope, diagnostics),
+            _ => plain(Raw::Let(local)),
+        },
+        Raw::Expr(expr) if scope.is_stream(&expr) => {
+            let chain = chain(expr, scope, diagnostics);
+            Statement::Stream(Box::new(Line { binding: Binding::Nothing, annotation: None, chain }))
+        }
+        Raw::Broken { tokens, binds } => Statement::Broken(Broken { tokens, binds }),
+        other => plain(other),
+    }
+}
+
+fn plain(raw: Raw) -> Statement {
+    let binds = binds(&raw);
+    Statement::Plain(Plain { tokens: raw.into_tokens(), binds })
+}
+
+fn stream_let(local: Local, scope: &Scope, diagnostics: &mut Diagnostics) -> Statement {
+    let (pat, annotation) = match local.pat {
+        Pat::Type(typed) => (*typed.pat, Some(*typed.ty)),
+        pat => (pat, None),
+    };
+    let binding = binding(&pat, diagnostics);
+    let init = local.init.map(|init| {
+        if let Some((word, block)) = &init.diverge {
+            diagnostics.error(&quote::quote!(#word #block), message::let_else());
+        }
+        *init.expr
+    });
+    // `right_side` found it before
+    let expr = init.unwrap_or_else(|| Expr::Verbatim(Default::default()));
+    Statement::Stream(Box::new(Line { binding, annotation, chain: chain(expr, scope, diagnostics) }))
+}
+
+/// A name, or a tuple of names and `_`.
+fn binding(pat: &Pat, diagnostics: &mut Diagnostics) -> Binding {
+    let side = |pat: &Pat| match pat {
+        Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => {
+            Some(Side { name: Some(pat.ident.clone()), span: pat.ident.span() })
+        }
+        Pat::Wild(wild) => Some(Side { name: None, span: wild.span() }),
+        _ => None,
+    };
+    let sides = match pat {
+        Pat::Wild(_) => return Binding::Nothing,
+        Pat::Tuple(tuple) => tuple.elems.iter().map(side).collect::<Option<Vec<_>>>(),
+        pat => match side(pat).and_then(|side| side.name) {
+            Some(name) => return Binding::Name(name),
+            None => None,
+        },
+    };
+    sides.map_or_else(
+        || {
+            diagnostics.error(pat, message::stream_pattern());
+            Binding::Names(
+                Names::of(pat).into_iter().map(|name| Side { span: name.span(), name: Some(name) }).collect(),
+            )
+        },
+        Binding::Names,
+    )
+}
+
+fn right_side(local: &Local) -> Option<&Expr> {
+    local.init.as_ref().map(|init| &*init.expr)
+}
+
+/// `let x: Stream<_> = …`
+fn is_forced(local: &Local) -> bool {
+    let Pat::Type(typed) = &local.pat else { return false };
+    let Type::Path(path) = &*typed.ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Stream")
+}
+
+fn binds(raw: &Raw) -> Vec<Ident> {
+    match raw {
+        Raw::Let(local) => Names::of(&local.pat),
+        Raw::Other(Stmt::Local(local)) => Names::of(&local.pat),
+        Raw::Broken { binds, .. } => binds.clone(),
+        Raw::Expr(_) | Raw::Other(_) => Vec::new(),
+    }
+}
+
+/// The names a statement binds, and whether they are streams. What a broken statement binds may be one.
+fn bound(statement: &Statement) -> (Vec<String>, bool) {
+    let text = |names: &[Ident]| names.iter().map(Ident::to_string).collect();
+    match statement {
+        Statement::Stream(line) => (line.binding.names().map(Ident::to_string).collect(), true),
+        Statement::Plain(plain) => (text(&plain.binds), false),
+        Statement::Broken(broken) => (text(&broken.binds), true),
+    }
+}
+
+impl Binding {
+    pub fn names(&self) -> impl Iterator<Item = &Ident> {
+        let (one, many): (Option<&Ident>, &[Side]) = match self {
+            Binding::Nothing => (None, &[]),
+            Binding::Name(name) => (Some(name), &[]),
+            Binding::Names(sides) => (None, sides),
+        };
+        one.into_iter().chain(many.iter().filter_map(|side| side.name.as_ref()))
+    }
+}
+
+impl Scope {
+    /// Does the expression start at a stream?
+    pub fn is_stream(&self, expr: &Expr) -> bool {
+        match root(expr) {
+            Root::Source => true,
+            Root::Name { name, first, last } => self.names_stream(name, first, last),
+            Root::Call(call) => call.args.iter().any(|arg| self.is_known_stream(arg)),
+            Root::Other => false,
+        }
+    }
+
+    /// As `is_stream`, without guessing what a misspelt name was meant to be.
+    pub fn is_known_stream(&self, expr: &Expr) -> bool {
+        match root(expr) {
+            Root::Name { name, .. } => self.names.get(&name.to_string()) == Some(&true),
+            Root::Source => true,
+            Root::Call(call) => call.args.iter().any(|arg| self.is_known_stream(arg)),
+            Root::Other => false,
+        }
+    }
+
+    /// A name nobody bound is a stream too where it must have been meant so: the graph phase says what is wrong.
+    fn names_stream(&self, name: &Ident, first: Option<&Ident>, last: Option<&Ident>) -> bool {
+        let text = name.to_string();
+        if let Some(is_stream) = self.names.get(&text) {
+            return *is_stream;
+        }
+        let is_operator = |call: &Ident| ops::operator(&call.to_string()).is_some();
+        if !first.is_some_and(is_operator) || !text.starts_with(|c: char| c.is_lowercase() || c == '_') {
+            return false;
+        }
+        if self.closed {
+            return true;
+        }
+        let ends = last.is_some_and(|call| {
+            ops::operator(&call.to_string()).is_some_and(|row| row.output == ops::Output::Terminal)
+        });
+        let streams = self.names.iter().filter(|(_, is_stream)| **is_stream).map(|(name, _)| name.as_str());
+        ends && !self.later.contains(&text) && closest(&text, streams).is_some()
+    }
+}

@@ -1,0 +1,45 @@
+//! The tokens of a chain, for what looks at tokens: literals, and how often a name is mentioned.
+
+use super::{Arg, Call, Chain, NamedArg, Start};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+impl Chain {
+    pub fn tokens(&self) -> TokenStream {
+        let start = match &self.start {
+            Start::Source(call) => call.to_token_stream(),
+            Start::Stream(name) => name.to_token_stream(),
+            Start::Function { func, args } => {
+                let args = args.iter().map(Arg::tokens);
+                quote!(#func(#(#args),*))
+            }
+            Start::Opaque(expr) => expr.to_token_stream(),
+        };
+        let calls = self.calls.iter().map(Call::tokens);
+        quote!(#start #(#calls)*)
+    }
+}
+
+impl Call {
+    fn tokens(&self) -> TokenStream {
+        let Call { name, turbofish, args, named, .. } = self;
+        let args = args.iter().map(Arg::tokens).chain(named.iter().map(NamedArg::tokens));
+        quote!(.#name #turbofish (#(#args),*))
+    }
+}
+
+impl Arg {
+    fn tokens(&self) -> TokenStream {
+        match self {
+            Arg::Value(expr) => expr.to_token_stream(),
+            Arg::Stream(chain) => chain.tokens(),
+        }
+    }
+}
+
+impl NamedArg {
+    fn tokens(&self) -> TokenStream {
+        let NamedArg { name, value } = self;
+        quote!(#name = #value)
+    }
+}

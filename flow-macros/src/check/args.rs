@@ -1,0 +1,100 @@
+//! What stands in the parentheses of an operator: how many arguments, which named ones, no stray streams.
+
+use super::calls;
+use crate::ast::{Arg, NamedArg, Start};
+use crate::diag::Diagnostics;
+use crate::graph::{Graph, Op};
+use crate::message;
+use crate::ops::{Named, Operator};
+use crate::suggest::closest;
+use proc_macro2::Ident;
+
+/// `.map()` and `.map(f, g)`: the table says how many an operator takes.
+pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, row) in calls(graph) {
+        if call.args.len() < row.min_args {
+            diagnostics.error(&call.name, message::few_arguments(row.name, row.min_args, row.usage));
+        } else if call.args.len() > row.max_args {
+            diagnostics.error(&call.name, message::many_arguments(row.name, row.max_args, row.usage));
+        }
+    }
+}
+
+/// `source(x)` takes one source.
+pub(super) fn sources(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for node in &graph.nodes {
+        let Op::Source(call) = &node.op else { continue };
+        let usage = "source(lines(path))";
+        let names: Vec<&Ident> = call.args.iter().filter_map(named_in).collect();
+        match call.args.len() - names.len() {
+            0 => diagnostics.error(&call.func, message::few_arguments("source", 1, usage)),
+            1 => {}
+            _ => diagnostics.error(&call.func, message::many_arguments("source", 1, usage)),
+        }
+        for name in names {
+            diagnostics.error(name, message::unknown_named("source", name, &[], None));
+        }
+    }
+}
+
+fn named_in(expr: &syn::Expr) -> Option<&Ident> {
+    match expr {
+        syn::Expr::Assign(assign) => match &*assign.left {
+            syn::Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Named arguments exist, stand once, and the required ones are there.
+pub(super) fn named(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, row) in calls(graph) {
+        known(row.name, &call.named, row.named, diagnostics);
+        required(row, &call.name, &call.named, diagnostics);
+    }
+}
+
+/// Shared with the window descriptions.
+pub(super) fn known(operator: &str, given: &[NamedArg], has: &[Named], diagnostics: &mut Diagnostics) {
+    let names: Vec<&str> = has.iter().map(|one| one.name).collect();
+    for (index, one) in given.iter().enumerate() {
+        let text = one.name.to_string();
+        if !names.contains(&text.as_str()) {
+            let meant = closest(&text, names.iter().copied());
+            diagnostics.error(&one.name, message::unknown_named(operator, &one.name, &names, meant));
+        } else if given[..index].iter().any(|before| before.name == one.name) {
+            diagnostics.error(&one.name, message::duplicate_named(operator, &one.name));
+        }
+    }
+}
+
+fn required(row: &Operator, at: &Ident, given: &[NamedArg], diagnostics: &mut Diagnostics) {
+    // a misspelt name is most likely the missing one
+    let misspelt = given.iter().any(|one| row.named.iter().all(|known| one.name != known.name));
+    for (name, question) in row.named.iter().filter_map(|one| Some((one.name, one.required?))) {
+        if !misspelt && !given.iter().any(|one| one.name == name) {
+            diagnostics.error(at, message::missing_named(row, name, question));
+        }
+    }
+}
+
+/// Only `union` takes streams, and it takes nothing else.
+pub(super) fn streams(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, row) in calls(graph) {
+        for arg in &call.args {
+            match arg {
+                Arg::Value(expr) if row.fan_in => diagnostics.error(expr, message::union_of_values()),
+                Arg::Stream(chain) if !row.fan_in => {
+                    let name = match &chain.start {
+                        Start::Stream(name) => name.to_string(),
+                        _ => "this".to_owned(),
+                    };
+                    let at = chain.first_token();
+                    diagnostics.error_at(at, at, message::stream_argument(row.name, &name));
+                }
+                _ => {}
+            }
+        }
+    }
+}

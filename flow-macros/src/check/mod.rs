@@ -1,0 +1,60 @@
+//! Phase 3: what needs more than one node, or an operator's row, to be seen wrong.
+//!
+//! A check reads the graph and reports; it changes nothing and returns nothing. What depends on a mistake that has
+//! been reported is tainted, and no check speaks about it.
+
+mod args;
+mod chains;
+mod durations;
+mod keys;
+mod names;
+mod sides;
+mod time;
+mod windows;
+
+use crate::ast::{Arg, Call, Pipeline};
+use crate::diag::Diagnostics;
+use crate::graph::{Graph, Node, Op};
+use crate::ops::Operator;
+use syn::Expr;
+
+/// All checks, in the order in which a reader of the messages would want them.
+pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics) {
+    names::every_stream_is_consumed(graph, diagnostics);
+    names::ids_are_unique(graph, diagnostics);
+    names::closures_hold_no_streams(graph, diagnostics);
+    chains::statements_end_in_a_sink(graph, diagnostics);
+    chains::sinks_have_no_name(graph, diagnostics);
+    chains::nothing_follows_a_sink(graph, diagnostics);
+    args::positional(graph, diagnostics);
+    args::sources(graph, diagnostics);
+    args::named(graph, diagnostics);
+    args::streams(graph, diagnostics);
+    keys::keyed_operators_have_a_key(graph, diagnostics);
+    keys::keys_are_used(graph, diagnostics);
+    time::windows_have_event_time(graph, diagnostics);
+    time::event_time_comes_before_exchanges(graph, diagnostics);
+    windows::descriptions(graph, diagnostics);
+    windows::are_closed(graph, diagnostics);
+    windows::late_elements_have_a_policy(graph, diagnostics);
+    sides::names_match_streams(graph, diagnostics);
+    durations::named_arguments(graph, diagnostics);
+    durations::sizes(graph, diagnostics);
+    durations::literals(ast, diagnostics);
+}
+
+/// The operator calls that depend on no reported mistake.
+fn calls<'g, 'a>(graph: &'g Graph<'a>) -> impl Iterator<Item = (&'g Node<'a>, &'a Call, &'static Operator)> {
+    graph.nodes.iter().filter_map(|node| match &node.op {
+        Op::Call { call, row } if !node.input.tainted => Some((node, *call, *row)),
+        _ => None,
+    })
+}
+
+/// The positional arguments that are no streams.
+fn values(call: &Call) -> impl Iterator<Item = &Expr> {
+    call.args.iter().filter_map(|arg| match arg {
+        Arg::Value(expr) => Some(expr),
+        Arg::Stream(_) => None,
+    })
+}

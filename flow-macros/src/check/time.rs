@@ -1,0 +1,56 @@
+//! Event time: windows have it, and it is set where records are still in order.
+
+use super::{calls, values};
+use crate::diag::Diagnostics;
+use crate::graph::{Domain, Graph, NodeId, Op};
+use crate::message;
+use crate::ops::{self, Time};
+use syn::Expr;
+
+/// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
+/// Behind a sub-pipeline only the types know.
+pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, _) in calls(graph).filter(|(node, ..)| node.input.time == Domain::None) {
+        for expr in values(call) {
+            let Some(name) = called(expr) else { continue };
+            if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
+                diagnostics.error(&call.name, message::no_event_time(&name));
+            }
+        }
+    }
+}
+
+/// The function that an expression calls: `tumbling` in `tumbling(1h)`.
+pub(super) fn called(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `.key_by(…).event_time(…)`: behind an exchange records of several senders are mixed, and the bound on their
+/// disorder that the user states is that of one partition.
+pub(super) fn event_time_comes_before_exchanges(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let Op::Call { call, row } = &node.op else { continue };
+        if row.time != Time::Sets || node.input.tainted {
+            continue;
+        }
+        if let Some(exchange) = exchange_before(graph, NodeId(index)) {
+            diagnostics.warning(&call.name, message::event_time_behind_exchange(&exchange));
+        }
+    }
+}
+
+fn exchange_before(graph: &Graph, mut at: NodeId) -> Option<String> {
+    loop {
+        let from = graph.edges.iter().find(|edge| edge.to == at)?.from;
+        match &graph.node(from).op {
+            Op::Call { row, .. } if row.is_exchange() => return Some(row.name.to_owned()),
+            _ => at = from,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Windows: how they are described, that they are closed, where late elements go.
+
+use super::args::known;
+use super::time::called;
+use super::{calls, values};
+use crate::ast::{Given, given};
+use crate::diag::Diagnostics;
+use crate::graph::{Domain, Ending, Graph, Op};
+use crate::message;
+use crate::ops::{self, Input, Output, Shape, WindowKind};
+use crate::suggest::closest;
+use syn::{Expr, ExprCall};
+
+/// `.window(…)` takes a description: `tumbling(size)` or `global()`, a name or call of the user's own, but no bare
+/// value.
+pub(super) fn descriptions(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, _) in calls(graph).filter(|(_, _, row)| row.output == Output::Window) {
+        for expr in values(call) {
+            match expr {
+                Expr::Lit(_) | Expr::Unary(_) => {
+                    let usage = format!("tumbling({})", crate::text::text(quote::quote!(#expr)));
+                    diagnostics.error(expr, message::not_a_window(&usage));
+                }
+                Expr::Call(description) => describe(description, diagnostics),
+                _ => {}
+            }
+            if called(expr).as_deref() == Some("global") {
+                for one in &call.named {
+                    diagnostics.error(&one.name, message::late_on_global(&one.name.to_string()));
+                }
+            }
+        }
+    }
+}
+
+fn describe(call: &ExprCall, diagnostics: &mut Diagnostics) {
+    let Some(name) = called(&Expr::Call(call.clone())) else { return };
+    let window = match ops::window(&name) {
+        Some(window) => window,
+        None if ops::RESERVED_WINDOWS.contains(&name.as_str()) => {
+            diagnostics.error(&call.func, message::reserved_window(&name));
+            return;
+        }
+        None => {
+            let meant = closest(&name, ops::WINDOWS.iter().map(|window| window.name)).and_then(ops::window);
+            if let Some(meant) = meant {
+                diagnostics.error(&call.func, message::unknown_window(&name, meant));
+            }
+            return;
+        }
+    };
+    arguments(window, call, diagnostics);
+}
+
+fn arguments(window: &WindowKind, call: &ExprCall, diagnostics: &mut Diagnostics) {
+    let (mut named, mut positional) = (Vec::new(), 0);
+    for arg in &call.args {
+        match given(arg.clone()) {
+            Given::Named(one) => named.push(one),
+            Given::Positional(_) => positional += 1,
+        }
+    }
+    if positional < window.args {
+        diagnostics.error(&call.func, message::few_arguments(window.name, window.args, window.usage));
+    } else if positional > window.args {
+        diagnostics.error(&call.func, message::many_arguments(window.name, window.args, window.usage));
+    }
+    known(window.name, &named, window.named, diagnostics);
+}
+
+/// `.window(…).map(…)`: between the two something has to say what becomes of a window. `aggregate` on a keyed stream
+/// is the same slip the other way round.
+pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (node, call, row) in calls(graph) {
+        let closes = matches!(row.input, Input::Any | Input::PlainOrWindow);
+        match node.input.shape {
+            Shape::Windowed if !closes => diagnostics.error(&call.name, message::window_not_closed(row.name)),
+            Shape::Keyed if row.input == Input::PlainOrWindow => {
+                diagnostics.error(&call.name, message::aggregate_without_window());
+            }
+            _ => {}
+        }
+    }
+    for segment in graph.segments.iter().filter(|segment| !matches!(segment.end, Ending::Stream(_))) {
+        if let Some(node) = graph.last(segment)
+            && let Op::Call { call, .. } = &node.op
+            && node.output.shape == Shape::Windowed
+            && !node.output.tainted
+        {
+            diagnostics.error(&call.name, message::window_never_closed());
+        }
+    }
+    for stream in graph.streams.iter().filter(|stream| stream.flow.shape == Shape::Windowed) {
+        if stream.uses.len() > 1 && !stream.flow.tainted {
+            diagnostics.error(&stream.name, message::window_used_twice(&stream.name));
+        }
+    }
+}
+
+/// A window behind `disorder = 5s` will meet late elements: the text should say what becomes of them.
+pub(super) fn late_elements_have_a_policy(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (node, call, _) in calls(graph).filter(|(_, _, row)| row.output == Output::Window) {
+        let describes = values(call).filter_map(called).filter_map(|name| ops::window(&name));
+        let event_time = describes.last().is_none_or(|window| window.needs_event_time);
+        match call.named("late") {
+            None if event_time && node.input.time == (Domain::Event { disordered: true }) => {
+                diagnostics.warning(&call.name, message::late_policy_missing());
+            }
+            Some(value) => policy(value, diagnostics),
+            None => {}
+        }
+    }
+}
+
+/// `late = side`, `late = drop`, `late = fail`.
+fn policy(value: &Expr, diagnostics: &mut Diagnostics) {
+    let found = crate::text::text(quote::quote!(#value));
+    if !ops::LATE.contains(&found.as_str()) {
+        diagnostics.error(value, message::unknown_late(&found, closest(&found, ops::LATE.iter().copied())));
+    }
+}

@@ -1,0 +1,150 @@
+//! One statement that builds a part of the pipeline.
+
+use super::expr::{Mode, rewritten};
+use super::semicolon;
+use crate::ast::{Arg, Call, NamedArg};
+use crate::ops::{Closures, Operator, Output, Value};
+use crate::plan::{CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Expr, GenericArgument, PathArguments, Type, spanned::Spanned};
+
+/// Input: `let (hourly, late) = departures.window(tumbling(1h), late = side).aggregate(…);`
+/// Output: `scope("hourly"); let __hourly_and_sides = departures.window(…).late(side).aggregate(…);
+/// let (hourly, late) = __hourly_and_sides.roots();`
+pub(super) fn statement(chain: &ChainPlan, plan: &Plan) -> TokenStream {
+    let scope = chain.scope.as_ref().map(|scope| quote!(::flow_core::__rt::scope(#scope);));
+    let mut expr = start(&chain.start, plan);
+    for one in &chain.calls {
+        expr = call(expr, one, plan);
+    }
+    let end = end(chain, expr);
+    quote!(#scope #end)
+}
+
+fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
+    let semi = semicolon(chain.at);
+    match &chain.end {
+        EndPlan::Let { name, annotation } => {
+            let annotation = annotation.map(padded).map(|ty| quote!(: #ty));
+            quote!(let #name #annotation = #expr #semi)
+        }
+        EndPlan::Sides { whole, names } => quote! {
+            let #whole = #expr #semi
+            let (#(#names),*) = #whole.roots();
+        },
+        EndPlan::Union { other, left, right, name } => {
+            let other = stream(other);
+            quote!(let (#left, #right, #name) = #expr.union_ends(#other) #semi)
+        }
+        EndPlan::Cut { end, name } => quote!(let (#end, #name) = #expr.cut() #semi),
+        EndPlan::Terminal(name) => quote!(let #name = #expr #semi),
+    }
+}
+
+fn start(start: &StartPlan, plan: &Plan) -> TokenStream {
+    match start {
+        StartPlan::Source(call) => {
+            let func = &call.func;
+            let args = call.args.iter().map(|arg| rewritten(arg, Mode::Owned, &plan.values));
+            let args = in_parens(call.paren_token.span.join(), quote!(#(#args),*));
+            quote!(#func #args)
+        }
+        StartPlan::Stream(one) => stream(one),
+        StartPlan::Function { func, args } => {
+            let args = args.iter().map(|arg| match arg {
+                FnArgPlan::Value(expr) => rewritten(expr, Mode::Owned, &plan.values),
+                FnArgPlan::Stream(one) => stream(one),
+            });
+            quote!(#func(#(#args),*))
+        }
+        StartPlan::Opaque(expr) => quote!(#expr),
+    }
+}
+
+/// A stream that is used once is moved; otherwise each use is a root.
+fn stream(one: &StreamRef) -> TokenStream {
+    let name = &one.name;
+    if one.root { quote_spanned!(name.span()=> #name.root()) } else { quote!(#name) }
+}
+
+/// Input: `.window(tumbling(1h), late = side)` behind `expr`
+/// Output: `expr.window(tumbling(Millis(3600000))).late(side)`
+fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
+    let Call { name, turbofish, args, named, paren } = one.call;
+    let mode = match one.row {
+        Some(row) if row.closures == Closures::Builder => Mode::Builder,
+        Some(row) if row.output == Output::Window => Mode::Window,
+        _ => Mode::Owned,
+    };
+    let args = args.iter().map(|arg| match arg {
+        Arg::Value(expr) => rewritten(expr, mode, &plan.values),
+        // reported: a stream where none belongs
+        Arg::Stream(_) => TokenStream::new(),
+    });
+    let args = in_parens(paren.span.join(), quote!(#(#args),*));
+    let setters = in_order(named, one.row).into_iter().map(|one_named| setter(one_named, one.row, plan));
+    let boxed = one.boxed.then(|| {
+        let boxed = Ident::new("boxed", name.span().resolved_at(Span::mixed_site()));
+        quote!(.#boxed())
+    });
+    quote!(#expr.#name #turbofish #args #(#setters)* #boxed)
+}
+
+/// The parentheses of the user: an error about the arguments is shown there.
+pub(super) fn in_parens(at: Span, args: TokenStream) -> TokenStream {
+    let mut group = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, args);
+    group.set_span(at);
+    proc_macro2::TokenTree::Group(group).into()
+}
+
+/// Setters follow the table: `late` changes the type, so it comes last.
+fn in_order<'a>(named: &'a [NamedArg], row: Option<&'static Operator>) -> Vec<&'a NamedArg> {
+    let place =
+        |one: &NamedArg| row.and_then(|row| row.named.iter().position(|known| one.name == known.name));
+    let mut ordered: Vec<&NamedArg> = named.iter().collect();
+    ordered.sort_by_key(|one| place(one).unwrap_or(usize::MAX));
+    ordered
+}
+
+/// Input: `late = drop`
+/// Output: `.late(::flow_core::__rt::drop_late)`
+fn setter(one: &NamedArg, row: Option<&'static Operator>, plan: &Plan) -> TokenStream {
+    let NamedArg { name, value } = one;
+    let kind =
+        row.and_then(|row| row.named.iter().find(|known| *name == known.name)).map(|known| known.value);
+    let value = match kind {
+        Some(Value::Late) => policy(value),
+        _ => rewritten(value, Mode::Owned, &plan.values),
+    };
+    quote!(.#name(#value))
+}
+
+fn policy(value: &Expr) -> TokenStream {
+    let span = value.span();
+    let name = match value {
+        Expr::Path(path) if path.path.is_ident("drop") => "drop_late".to_owned(),
+        Expr::Path(path) => path.path.get_ident().map(Ident::to_string).unwrap_or_default(),
+        _ => return quote!(#value),
+    };
+    let name = Ident::new(&name, span);
+    quote_spanned!(span=> ::flow_core::__rt::#name)
+}
+
+/// Input: `Stream<Flight>`
+/// Output: `Stream<Flight, _, _>`: the user says the record, rustc finds the rest.
+fn padded(ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    if let Type::Path(path) = &mut ty
+        && let Some(last) = path.path.segments.last_mut()
+        && last.ident == "Stream"
+        && let PathArguments::AngleBracketed(args) = &mut last.arguments
+    {
+        while args.args.len() < 3 {
+            args.args.push(GenericArgument::Type(Type::Infer(syn::TypeInfer {
+                underscore_token: syn::Token![_](args.gt_token.span()),
+            })));
+        }
+    }
+    ty
+}

@@ -1,0 +1,223 @@
+//! The user's expressions: durations become `Millis`, closures own what they mention, names can be used again.
+
+use crate::ast::{Given, given};
+use crate::duration::{self, Number};
+use crate::free;
+use crate::plan::Values;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, ExprCall, ExprClosure, Lit, Macro, Token};
+
+/// Where an expression stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Its closures run on the records.
+    Owned,
+    /// Its closures build the pipeline; those inside them run on the records.
+    Builder,
+    /// It describes a window: its calls have named arguments.
+    Window,
+}
+
+/// Input: `|f| names.contains(&f.name)`
+/// Output: `{ let names = capture(Clone::clone(&names)); move |f| names.contains(&f.name) }`
+pub(super) fn rewritten(expr: &Expr, mode: Mode, values: &Values) -> TokenStream {
+    let mut expr = expr.clone();
+    Rewrite { values, mode, hidden: Vec::new() }.visit_expr_mut(&mut expr);
+    expr.into_token_stream()
+}
+
+struct Rewrite<'v> {
+    values: &'v Values,
+    mode: Mode,
+    /// Names that a builder closure binds: they hide the outer ones.
+    hidden: Vec<String>,
+}
+
+impl VisitMut for Rewrite<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Closure(closure) if self.mode == Mode::Builder => self.builder(closure),
+            Expr::Closure(closure) => *expr = Expr::Verbatim(self.owned(closure)),
+            Expr::Lit(lit) => {
+                if let Lit::Int(int) = &lit.lit
+                    && let Some(millis) = millis(&TokenTree::Literal(int.token()))
+                {
+                    *expr = Expr::Verbatim(millis);
+                }
+            }
+            Expr::Path(path) => {
+                if let Some(name) = path.path.get_ident()
+                    && self.is_used_again(name)
+                {
+                    *expr = Expr::Verbatim(clone_of(name));
+                }
+            }
+            Expr::Call(call) => self.call(call),
+            // what is only looked at need not be cloned
+            Expr::Reference(reference) => self.place(&mut reference.expr),
+            Expr::Field(field) => self.place(&mut field.base),
+            Expr::MethodCall(call) => {
+                self.place(&mut call.receiver);
+                call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+            }
+            Expr::Index(index) => {
+                self.place(&mut index.expr);
+                self.visit_expr_mut(&mut index.index);
+            }
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+        if let (Mode::Window, Expr::Call(call)) = (self.mode, &*expr) {
+            *expr = Expr::Verbatim(with_setters(call));
+        }
+    }
+
+    fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        mac.tokens = durations(mac.tokens.clone());
+    }
+}
+
+impl Rewrite<'_> {
+    /// A name that is borrowed, or whose field or method is asked for, stays as it is.
+    fn place(&mut self, expr: &mut Expr) {
+        if !matches!(expr, Expr::Path(_)) {
+            self.visit_expr_mut(expr);
+        }
+    }
+
+    fn call(&mut self, call: &mut ExprCall) {
+        self.place(&mut call.func);
+        for arg in &mut call.args {
+            match arg {
+                Expr::Assign(assign) => self.visit_expr_mut(&mut assign.right),
+                arg => self.visit_expr_mut(arg),
+            }
+        }
+    }
+
+    /// `|a| (a.count(), a.mean(|f| …))` runs while the pipeline is built: only the closures inside it are owned.
+    fn builder(&mut self, closure: &mut ExprClosure) {
+        let bound = closure.inputs.iter().flat_map(crate::ast::Names::of);
+        let before = self.hidden.len();
+        self.hidden.extend(bound.map(|name| name.to_string()));
+        self.mode = Mode::Owned;
+        self.visit_expr_mut(&mut closure.body);
+        self.mode = Mode::Builder;
+        self.hidden.truncate(before);
+    }
+
+    fn owned(&self, closure: &mut ExprClosure) -> TokenStream {
+        let mut inner = Durations;
+        inner.visit_expr_mut(&mut closure.body);
+        let captured: Vec<Ident> = free::names(closure, &self.values.known)
+            .into_iter()
+            .filter(|name| self.is_captured(name))
+            .collect();
+        let at = closure.or1_token.span;
+        closure.capture = closure.capture.or(Some(Token![move](at)));
+        if captured.is_empty() {
+            return closure.to_token_stream();
+        }
+        let clones = captured.iter().map(|name| {
+            let clone = clone_of(name);
+            quote_spanned!(name.span()=> let #name = #clone;)
+        });
+        // the braces carry the closure's span: an error about the whole is shown there
+        quote_spanned!(at=> { #(#clones)* #closure })
+    }
+
+    fn is_captured(&self, name: &Ident) -> bool {
+        let text = name.to_string();
+        let may_be_value =
+            !self.values.closed || self.hidden.contains(&text) || self.values.known.contains(&text);
+        may_be_value && !self.values.streams.contains(&text)
+    }
+
+    fn is_used_again(&self, name: &Ident) -> bool {
+        let text = name.to_string();
+        self.values.known.contains(&text)
+            && !self.hidden.contains(&text)
+            && self.values.mentions.get(&text).is_some_and(|count| *count > 1)
+    }
+}
+
+/// Input: `names`
+/// Output: `capture(Clone::clone(&names))`: what is not `Clone` or not `Send` is one error, at the name.
+fn clone_of(name: &Ident) -> TokenStream {
+    quote_spanned!(name.span()=> ::flow_core::__rt::capture(::core::clone::Clone::clone(&#name)))
+}
+
+/// Input: `tumbling(Millis(3600000), offset = Millis(0))`
+/// Output: `tumbling(Millis(3600000)).offset(Millis(0))`
+fn with_setters(call: &ExprCall) -> TokenStream {
+    let func = &call.func;
+    let (mut args, mut setters) = (Vec::new(), TokenStream::new());
+    for arg in &call.args {
+        match given(arg.clone()) {
+            Given::Named(one) => {
+                let (name, value) = (one.name, one.value);
+                setters.extend(quote!(.#name(#value)));
+            }
+            Given::Positional(arg) => args.push(arg),
+        }
+    }
+    let args = super::chain::in_parens(call.paren_token.span.join(), quote!(#(#args),*));
+    quote!(#func #args #setters)
+}
+
+/// Durations inside a closure.
+struct Durations;
+
+impl VisitMut for Durations {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Lit(lit) => {
+                if let Lit::Int(int) = &lit.lit
+                    && let Some(millis) = millis(&TokenTree::Literal(int.token()))
+                {
+                    *expr = Expr::Verbatim(millis);
+                }
+            }
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+
+    fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        mac.tokens = durations(mac.tokens.clone());
+    }
+}
+
+/// Input: `1h`
+/// Output: `::flow_core::__rt::Millis(3600000)`
+fn millis(token: &TokenTree) -> Option<TokenStream> {
+    let TokenTree::Literal(literal) = token else { return None };
+    let Lit::Int(int) = Lit::new(literal.clone()) else { return None };
+    let Number::Duration(millis) = duration::number(&int) else { return None };
+    let mut millis = proc_macro2::Literal::i64_unsuffixed(millis);
+    millis.set_span(int.span());
+    Some(quote_spanned!(int.span().resolved_at(Span::mixed_site())=> ::flow_core::__rt::Millis(#millis)))
+}
+
+/// Replaces the durations among the tokens of a macro; a group without one keeps its spans.
+fn durations(tokens: TokenStream) -> TokenStream {
+    if !has_duration(&tokens) {
+        return tokens;
+    }
+    let replaced = tokens.into_iter().flat_map(|token| match token {
+        TokenTree::Group(group) if has_duration(&group.stream()) => {
+            let mut new = proc_macro2::Group::new(group.delimiter(), durations(group.stream()));
+            new.set_span(group.span());
+            TokenTree::Group(new).into()
+        }
+        token => millis(&token).unwrap_or_else(|| token.into()),
+    });
+    replaced.collect()
+}
+
+fn has_duration(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => has_duration(&group.stream()),
+        token => millis(&token).is_some(),
+    })
+}

@@ -1,0 +1,230 @@
+//! The outer names that a closure mentions, each at its first place.
+//!
+//! A free name is a lower-case single-segment path that nothing inside the closure binds. Names inside the arguments
+//! of macros count, and `{x}` in format strings. What is called (`f(x)`) counts only where `f` is known to be a
+//! value: otherwise it is a function, and a function needs no clone.
+
+use crate::ast::Names;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use std::collections::HashSet;
+use syn::parse::Parser;
+use syn::visit::{self, Visit};
+use syn::{Expr, ExprClosure, Macro, Pat, Token, punctuated::Punctuated};
+
+/// Macros of std and tracing whose first string is a format string.
+const FORMATTING: &[&str] = &[
+    "format",
+    "print",
+    "println",
+    "eprint",
+    "eprintln",
+    "write",
+    "writeln",
+    "panic",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "unreachable",
+    "format_args",
+    "error",
+    "warn",
+    "info",
+    "debug",
+    "trace",
+];
+
+/// The free names of a closure; `values` are names known to be values.
+pub(crate) fn names(closure: &ExprClosure, values: &HashSet<String>) -> Vec<Ident> {
+    let mut free = Free { values, scopes: vec![HashSet::new()], found: Vec::new() };
+    free.visit_expr_closure(closure);
+    free.found
+}
+
+/// The closures of an expression, without those inside them.
+pub(crate) fn closures(expr: &Expr) -> Vec<&ExprClosure> {
+    let mut outermost = Outermost(Vec::new());
+    outermost.visit_expr(expr);
+    outermost.0
+}
+
+struct Outermost<'a>(Vec<&'a ExprClosure>);
+
+impl<'a> Visit<'a> for Outermost<'a> {
+    fn visit_expr_closure(&mut self, closure: &'a ExprClosure) {
+        self.0.push(closure);
+    }
+}
+
+struct Free<'v> {
+    values: &'v HashSet<String>,
+    /// What the closure's own blocks, patterns and closures bind, innermost last.
+    scopes: Vec<HashSet<String>>,
+    found: Vec<Ident>,
+}
+
+impl Free<'_> {
+    fn bind(&mut self, pat: &Pat) {
+        let names = Names::of(pat);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.extend(names.iter().map(Ident::to_string));
+        }
+    }
+
+    fn scoped(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.scopes.push(HashSet::new());
+        inside(self);
+        self.scopes.pop();
+    }
+
+    fn mention(&mut self, name: &Ident) {
+        let text = name.to_string();
+        let is_variable =
+            text.starts_with(|c: char| c.is_lowercase() || c == '_') && text != "self" && text != "_";
+        let is_bound = self.scopes.iter().any(|scope| scope.contains(&text));
+        if is_variable && !is_bound && !self.found.contains(name) && !crate::ast::holes::is_hole(name) {
+            self.found.push(name.clone());
+        }
+    }
+
+    /// `{x}` and `{x:?}` in a format string; `{{` is a brace.
+    fn format_string(&mut self, text: &str, at: Span, any: bool) {
+        let text = text.replace("{{", "").replace("}}", "");
+        for part in text.split('{').skip(1) {
+            let inside = part.split('}').next().unwrap_or_default();
+            for word in inside.split([':', '$', '.']).map(str::trim) {
+                let known = any || self.values.contains(word);
+                if let (true, Ok(name)) = (known, syn::parse_str::<Ident>(word)) {
+                    self.mention(&Ident::new(&name.to_string(), at));
+                }
+            }
+        }
+    }
+
+    /// Arguments of a macro that do not parse as expressions: known values only.
+    fn tokens(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(word) if self.values.contains(&word.to_string()) => self.mention(&word),
+                TokenTree::Group(group) => self.tokens(group.stream()),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Free<'_> {
+    fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {
+        self.scoped(|free| {
+            for input in &closure.inputs {
+                free.visit_pat(input);
+                free.bind(input);
+            }
+            free.visit_expr(&closure.body);
+        });
+    }
+
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        self.scoped(|free| visit::visit_block(free, block));
+    }
+
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        // the right side does not see the name yet
+        if let Some(init) = &local.init {
+            self.visit_expr(&init.expr);
+            if let Some((_, otherwise)) = &init.diverge {
+                self.visit_expr(otherwise);
+            }
+        }
+        self.bind(&local.pat);
+    }
+
+    fn visit_arm(&mut self, arm: &'ast syn::Arm) {
+        self.scoped(|free| {
+            free.bind(&arm.pat);
+            visit::visit_arm(free, arm);
+        });
+    }
+
+    fn visit_expr_if(&mut self, branch: &'ast syn::ExprIf) {
+        self.scoped(|free| {
+            free.visit_expr(&branch.cond);
+            free.visit_block(&branch.then_branch);
+        });
+        if let Some((_, otherwise)) = &branch.else_branch {
+            self.visit_expr(otherwise);
+        }
+    }
+
+    fn visit_expr_while(&mut self, repeat: &'ast syn::ExprWhile) {
+        self.scoped(|free| visit::visit_expr_while(free, repeat));
+    }
+
+    fn visit_expr_for_loop(&mut self, repeat: &'ast syn::ExprForLoop) {
+        self.visit_expr(&repeat.expr);
+        self.scoped(|free| {
+            free.bind(&repeat.pat);
+            free.visit_block(&repeat.body);
+        });
+    }
+
+    /// `if let` and `while let` bind for the block behind them.
+    fn visit_expr_let(&mut self, test: &'ast syn::ExprLet) {
+        self.visit_expr(&test.expr);
+        self.bind(&test.pat);
+    }
+
+    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+        if let Some(name) = path.path.get_ident() {
+            self.mention(name);
+        }
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        match &*call.func {
+            Expr::Path(path) => match path.path.get_ident() {
+                Some(name) if self.values.contains(&name.to_string()) => self.mention(name),
+                _ => {}
+            },
+            func => self.visit_expr(func),
+        }
+        for arg in &call.args {
+            self.visit_expr(arg);
+        }
+    }
+
+    fn visit_macro(&mut self, mac: &'ast Macro) {
+        let name = mac.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let formats = FORMATTING.contains(&name.as_str());
+        for token in mac.tokens.clone() {
+            let TokenTree::Literal(literal) = token else { continue };
+            if let Ok(text) = syn::parse2::<syn::LitStr>(TokenTree::Literal(literal.clone()).into()) {
+                self.format_string(&text.value(), literal.span(), formats);
+            }
+        }
+        let list = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone());
+        match list {
+            Ok(list) => {
+                for expr in &list {
+                    // `name = value` names an argument of the format string
+                    let expr = match expr {
+                        Expr::Assign(assign) if formats => &*assign.right,
+                        expr => expr,
+                    };
+                    // the parsed arguments live no longer than this call, the visitor keeps only identifiers
+                    Free::visit_expr(&mut *self, expr);
+                }
+            }
+            Err(_) => self.tokens(mac.tokens.clone()),
+        }
+    }
+
+    /// A function inside the closure sees none of its names.
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        if let (syn::Item::Fn(function), Some(scope)) = (item, self.scopes.last_mut()) {
+            scope.insert(function.sig.ident.to_string());
+        }
+    }
+}

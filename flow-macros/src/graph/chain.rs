@@ -1,0 +1,258 @@
+//! One chain of the syntax tree → nodes, edges and the segments it falls into: a fan-in in the middle cuts it.
+
+use super::build::Builder;
+use super::node;
+use super::{Ending, Flow, FnArg, Node, NodeId, Op, Origin, Start, StreamId, Use};
+use crate::ast::{self, Arg, Call, Chain};
+use crate::message;
+use crate::ops::{self, Operator};
+use crate::suggest::closest;
+use proc_macro2::Span;
+use syn::Expr;
+
+/// A segment that is not closed yet.
+pub(super) struct Open<'a> {
+    pub start: Start<'a>,
+    pub nodes: Vec<NodeId>,
+    pub flow: Flow,
+    /// The node records come from.
+    pub last: Option<NodeId>,
+    /// The streams the whole chain is made from.
+    pub used: Vec<StreamId>,
+    pub at: Span,
+    /// It begins behind a fan-in of this chain.
+    fresh_root: bool,
+}
+
+impl Open<'_> {
+    /// Nothing but the result of a fan-in.
+    pub fn is_bare_root(&self) -> bool {
+        self.fresh_root && self.nodes.is_empty()
+    }
+}
+
+impl<'a> Builder<'a, '_> {
+    pub fn chain(&mut self, chain: &'a Chain) -> Open<'a> {
+        let mut open = self.begin(chain);
+        for call in &chain.calls {
+            open = match ops::operator(&call.name.to_string()) {
+                Some(row) if row.fan_in => self.union(open, call, row),
+                Some(row) => self.operator(open, call, row),
+                None => self.unknown(open, call),
+            };
+        }
+        open
+    }
+
+    fn begin(&mut self, chain: &'a Chain) -> Open<'a> {
+        let at = chain.first_token();
+        let open =
+            |start, flow, last, used| Open { start, nodes: vec![], flow, last, used, at, fresh_root: false };
+        match &chain.start {
+            ast::Start::Source(call) => {
+                call.args.iter().for_each(|arg| self.look_into_closures(arg, "source"));
+                let id = self.node(Op::Source(call), Flow::SOURCE, Flow::SOURCE, None);
+                open(Start::Source(call), Flow::SOURCE, Some(id), vec![])
+            }
+            ast::Start::Stream(name) => {
+                let one = self.use_of(name);
+                let stream = self.graph.stream(one.stream);
+                let (flow, node, used) = (stream.flow, stream.node, vec![one.stream]);
+                open(Start::Stream(one), flow, node, used)
+            }
+            ast::Start::Function { func, args } => self.function(func, args, at),
+            ast::Start::Opaque(expr) => {
+                let id = self.node(Op::Opaque, Flow::UNKNOWN, Flow::UNKNOWN, None);
+                open(Start::Opaque(expr), Flow::UNKNOWN, Some(id), vec![])
+            }
+        }
+    }
+
+    /// `f(stream, …)`: fused with one stream; several are each cut off first, so that the function's result is a
+    /// root of its own.
+    fn function(&mut self, func: &'a Expr, args: &'a [Arg], at: Span) -> Open<'a> {
+        let several = args.iter().filter(|arg| matches!(arg, Arg::Stream(_))).count() > 1;
+        let (mut given, mut inputs) = (Vec::new(), Vec::new());
+        for arg in args {
+            match arg {
+                Arg::Value(expr) => given.push(FnArg::Value(expr)),
+                Arg::Stream(chain) => {
+                    let one = self.stream_argument(chain);
+                    inputs.push(one.stream);
+                    given.push(FnArg::Stream(if several { self.cut(one) } else { one }));
+                }
+            }
+        }
+        let tainted = inputs.iter().any(|input| self.graph.stream(*input).flow.tainted);
+        let flow = Flow { tainted, ..Flow::UNKNOWN };
+        let from = inputs.first().map(|input| self.graph.stream(*input));
+        let (input, last) = from.map_or((Flow::UNKNOWN, None), |stream| (stream.flow, stream.node));
+        let id = self.node(Op::Function { name: function_name(func) }, input, flow, last);
+        let others = inputs.iter().skip(1).filter_map(|input| self.graph.stream(*input).node);
+        for other in others.collect::<Vec<_>>() {
+            self.edge(other, id);
+        }
+        let start = Start::Function { func, args: given };
+        Open { start, nodes: vec![], flow, last: Some(id), used: inputs, at, fresh_root: false }
+    }
+
+    /// A stream among arguments: its name, or a chain that becomes a statement of its own.
+    fn stream_argument(&mut self, chain: &'a Chain) -> Use {
+        if let (ast::Start::Stream(name), true) = (&chain.start, chain.calls.is_empty()) {
+            return self.use_of(name);
+        }
+        let open = self.chain(chain);
+        if let (true, Start::Stream(one)) = (open.is_bare_root(), &open.start) {
+            return one.clone();
+        }
+        let (flow, node, at) = (open.flow, open.last, open.at);
+        let mut made = None;
+        self.close(open, None, |builder| {
+            let id = builder.middle(Origin::Chain(builder.next_segment()), flow, node, at);
+            made = Some(id);
+            Ending::Stream(id)
+        });
+        self.use_middle(made.unwrap_or(StreamId(0)))
+    }
+
+    fn cut(&mut self, one: Use) -> Use {
+        let stream = self.graph.stream(one.stream);
+        let (flow, node, at) = (stream.flow, stream.node, one.token.span());
+        let open = Open {
+            start: Start::Stream(one),
+            nodes: vec![],
+            flow,
+            last: node,
+            used: vec![],
+            at,
+            fresh_root: false,
+        };
+        let mut made = StreamId(0);
+        self.close(open, None, |builder| {
+            made = builder.middle(Origin::Root(builder.next_segment()), flow, node, at);
+            Ending::Cut(made)
+        });
+        self.use_middle(made)
+    }
+
+    fn use_middle(&mut self, stream: StreamId) -> Use {
+        let token = self.graph.stream(stream).name.clone();
+        self.graph.streams[stream.0].uses.push(token.span());
+        Use { stream, token }
+    }
+
+    /// `a.union(b, c)`: one cut for each argument.
+    fn union(&mut self, mut open: Open<'a>, call: &'a Call, row: &'static Operator) -> Open<'a> {
+        let input = open.flow;
+        let others: Vec<Use> = call
+            .args
+            .iter()
+            .filter_map(|arg| match arg {
+                Arg::Stream(chain) => Some(self.stream_argument(chain)),
+                Arg::Value(_) => None,
+            })
+            .collect();
+        let flow = others.iter().fold(node::output(row, call, input), |flow, other| {
+            node::merged(flow, self.graph.stream(other.stream).flow)
+        });
+        let id = self.node(Op::Call { call, row }, input, flow, open.last);
+        let mut used = open.used.clone();
+        for other in others {
+            if let Some(from) = self.graph.stream(other.stream).node {
+                self.edge(from, id);
+            }
+            used.push(other.stream);
+            let mut made = StreamId(0);
+            self.close(open, None, |builder| {
+                made = builder.middle(Origin::Root(builder.next_segment()), flow, Some(id), call.name.span());
+                Ending::Union { other, into: made }
+            });
+            let start = Start::Stream(self.use_middle(made));
+            open = Open {
+                start,
+                nodes: vec![],
+                flow,
+                last: Some(id),
+                used: vec![],
+                at: call.name.span(),
+                fresh_root: true,
+            };
+        }
+        Open { used, ..open }
+    }
+
+    fn operator(&mut self, mut open: Open<'a>, call: &'a Call, row: &'static Operator) -> Open<'a> {
+        let output = node::output(row, call, open.flow);
+        for arg in &call.args {
+            if let Arg::Value(expr) = arg {
+                self.look_into_closures(expr, row.name);
+            }
+        }
+        if row.name == "named" {
+            // no operator of its own: it renames the one before it
+            self.rename(open.last, node::literal_text(call));
+            let id = self.node(Op::Call { call, row }, open.flow, output, None);
+            open.nodes.push(id);
+            return Open { flow: output, ..open };
+        }
+        let id = self.node(Op::Call { call, row }, open.flow, output, open.last);
+        open.nodes.push(id);
+        Open { flow: output, last: Some(id), ..open }
+    }
+
+    fn unknown(&mut self, mut open: Open<'a>, call: &'a Call) -> Open<'a> {
+        let name = call.name.to_string();
+        let is_hole = ast::holes::is_hole(&call.name);
+        if !open.flow.tainted && !is_hole {
+            let message = match ops::owner_of(&name) {
+                _ if ops::RESERVED.contains(&name.as_str()) => message::reserved_operator(&name),
+                Some(owner) => message::named_as_method(&name, owner),
+                None => {
+                    let known = ops::OPERATORS.iter().map(|row| row.name);
+                    message::unknown_operator(&name, closest(&name, known))
+                }
+            };
+            self.diagnostics.error(&call.name, message);
+        }
+        let id = self.node(Op::Unknown(call), open.flow, Flow::TAINTED, open.last);
+        open.nodes.push(id);
+        Open { flow: Flow::TAINTED, last: Some(id), ..open }
+    }
+
+    /// Adds a node and the edge that leads to it.
+    fn node(&mut self, op: Op<'a>, input: Flow, output: Flow, from: Option<NodeId>) -> NodeId {
+        let mut id = format!("{}/{}", self.scope, op.name());
+        let given = self.ids.entry(id.clone()).or_default();
+        *given += 1;
+        if *given > 1 {
+            id = format!("{id}#{given}");
+        }
+        self.graph.nodes.push(Node { id, stream: self.scope.clone(), op, input, output });
+        let node = NodeId(self.graph.nodes.len() - 1);
+        if let Some(from) = from {
+            self.edge(from, node);
+        }
+        node
+    }
+
+    fn edge(&mut self, from: NodeId, to: NodeId) {
+        let kind = node::edge(self.graph.node(from), self.graph.node(to));
+        self.graph.edges.push(super::Edge { from, to, kind });
+    }
+
+    /// `.named("…")` renames the operator before it.
+    fn rename(&mut self, node: Option<NodeId>, name: Option<String>) {
+        if let (Some(node), Some(name)) = (node, name) {
+            self.graph.nodes[node.0].id = name;
+        }
+    }
+}
+
+/// `clean` in `text::clean::<Flight>(…)`.
+fn function_name(func: &Expr) -> String {
+    match func {
+        Expr::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+        _ => None,
+    }
+    .unwrap_or_else(|| "function".to_owned())
+}

@@ -1,0 +1,137 @@
+//! What an operator makes of the stream before it: shape and time, from its row of the table.
+
+use super::{Domain, Flow, Node, Op};
+use crate::ast::{Arg, Call};
+use crate::ops::{EdgeKind, Input, Operator, Output, Shape, Time};
+use crate::text::text;
+use syn::{Expr, Lit};
+
+/// The stream behind an operator.
+pub(super) fn output(row: &Operator, call: &Call, input: Flow) -> Flow {
+    Flow {
+        shape: shape(row, input.shape),
+        time: time(row, call, input),
+        late_side: late_side(call, input),
+        ..input
+    }
+}
+
+fn shape(row: &Operator, input: Shape) -> Shape {
+    match row.output {
+        Output::Plain | Output::Sides { .. } | Output::Terminal => Shape::Plain,
+        Output::Keyed => Shape::Keyed,
+        Output::Same => input,
+        Output::Window => Shape::Windowed,
+        Output::Unknown => Shape::Unknown,
+    }
+}
+
+fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
+    match row.time {
+        Time::Keeps => input.time,
+        Time::Sets => Domain::Event { disordered: !call.named("disorder").is_none_or(is_zero) },
+        Time::DropsUnkeyed if input.shape == Shape::Plain => Domain::None,
+        Time::DropsUnkeyed => input.time,
+        Time::Unknown => Domain::Unknown,
+    }
+}
+
+/// `late = side` holds from the window up to the operator that closes it.
+fn late_side(call: &Call, input: Flow) -> bool {
+    match call.named("late") {
+        Some(Expr::Path(path)) => path.path.is_ident("side"),
+        Some(_) => false,
+        None => input.late_side && input.shape == Shape::Windowed && call.name == "named",
+    }
+}
+
+/// How records reach `to`.
+pub(super) fn edge(from: &Node, to: &Node) -> EdgeKind {
+    match &from.op {
+        Op::Call { row, .. } if row.is_exchange() => row.edge,
+        _ => match &to.op {
+            Op::Call { row, .. } if row.fan_in => EdgeKind::Merge,
+            Op::Call { row, .. } if on_one_instance(row, to.input.shape) => EdgeKind::Global,
+            Op::Call { row, .. } if row.name == "distinct" && to.input.shape == Shape::Plain => {
+                EdgeKind::KeyBy
+            }
+            _ => EdgeKind::Fused,
+        },
+    }
+}
+
+/// Without a key, what sees every record runs once.
+fn on_one_instance(row: &Operator, input: Shape) -> bool {
+    let folds = matches!(row.input, Input::Any | Input::PlainOrWindow) && row.stateful;
+    let unkeyed = input == Shape::Plain && (folds || row.output == Output::Window);
+    row.one_instance || unkeyed
+}
+
+/// How many streams come out: (fewest, most) names that a tuple `let` may have.
+pub(crate) fn sides(node: &Node) -> Option<(usize, usize)> {
+    match &node.op {
+        Op::Call { row, .. } => match row.output {
+            Output::Sides { min, max } => Some((min, max)),
+            _ if node.input.late_side && node.output.shape != Shape::Windowed => Some((2, 2)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The source text of the closure that gives the key.
+pub(crate) fn key_text(node: &Node) -> Option<String> {
+    match &node.op {
+        Op::Call { call, row } if row.edge == EdgeKind::KeyBy => match call.args.first() {
+            Some(Arg::Value(expr)) => Some(text(quote::quote!(#expr))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The source text of a window's description.
+pub(crate) fn window_text(node: &Node) -> Option<String> {
+    match &node.op {
+        Op::Call { call, row } if row.output == Output::Window => match call.args.first() {
+            Some(Arg::Value(expr)) => Some(text(quote::quote!(#expr))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A literal zero, whatever its unit.
+fn is_zero(expr: &Expr) -> bool {
+    matches!(expr, Expr::Lit(lit) if matches!(&lit.lit, Lit::Int(int) if int.base10_digits() == "0"))
+}
+
+impl Call {
+    /// The value of a named argument.
+    pub fn named(&self, name: &str) -> Option<&Expr> {
+        self.named.iter().find(|one| one.name == name).map(|one| &one.value)
+    }
+}
+
+/// What a union knows of its result: what both inputs agree on.
+pub(super) fn merged(left: Flow, right: Flow) -> Flow {
+    let time = match (left.time, right.time) {
+        (Domain::Event { disordered: a }, Domain::Event { disordered: b }) => {
+            Domain::Event { disordered: a || b }
+        }
+        (a, b) if a == b => a,
+        _ => Domain::Unknown,
+    };
+    Flow { time, tainted: left.tainted || right.tainted, ..left }
+}
+
+/// The text of `.named("text")`.
+pub(crate) fn literal_text(call: &Call) -> Option<String> {
+    match call.args.first() {
+        Some(Arg::Value(Expr::Lit(lit))) => match &lit.lit {
+            Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,309 @@
+//! The operator table: one row an operator. `docs/operators.md` is the same table for users.
+//!
+//! The macro knows an operator by its row alone; no other file of this crate compares an operator's name with a
+//! literal, except where an operator has a syntax of its own (`union`, `named`).
+
+/// What kind of stream runs along an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Plain,
+    Keyed,
+    /// Behind `.window(…)`: not a stream yet.
+    Windowed,
+    /// Behind a sub-pipeline or a user's own operator: only the types know.
+    Unknown,
+}
+
+/// What an operator can stand behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// Plain or keyed.
+    Stream,
+    /// Behind `key_by` only.
+    Keyed,
+    /// Plain or behind a window: on a keyed stream it has no meaning.
+    PlainOrWindow,
+    /// Any of them.
+    Any,
+}
+
+/// What comes out of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    Plain,
+    Keyed,
+    /// The input's shape: the key is kept.
+    Same,
+    Window,
+    /// Nothing: it ends the stream.
+    Terminal,
+    /// Several streams, taken apart by a tuple `let`.
+    Sides {
+        min: usize,
+        max: usize,
+    },
+    Unknown,
+}
+
+/// What an operator does to event time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Time {
+    Keeps,
+    Sets,
+    /// Without a key the result comes at the end of input and has no timestamp.
+    DropsUnkeyed,
+    Unknown,
+}
+
+/// How records reach what lies behind an operator./// How records reach what lies behind an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EdgeKind {
+    Fused,
+    KeyBy,
+    Global,
+    Rebalance,
+    Shuffle,
+    Broadcast,
+    Custom,
+    Merge,
+    Boundary,
+}
+
+/// What a named argument takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// A duration ≥ 0.
+    Duration,
+    /// A duration > 0.
+    PositiveDuration,
+    /// A duration, also below 0.
+    SignedDuration,
+    /// `side`, `drop` or `fail`.
+    Late,
+    /// Any expression.
+    Expression,
+}
+
+/// A named argument: `op(…, name = value)`.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub name: &'static str,
+    pub value: Value,
+    /// What to ask when it is missing.
+    pub required: Option<&'static str>,
+}
+
+/// Whether a closure among the arguments runs on the records or builds the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closures {
+    /// It runs on every instance, so it owns clones of what it mentions.
+    Owned,
+    /// It runs once, while the pipeline is built; only the closures inside it are owned.
+    Builder,
+}
+
+/// One row.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    pub name: &'static str,
+    pub min_args: usize,
+    pub max_args: usize,
+    pub named: &'static [Named],
+    pub input: Input,
+    pub output: Output,
+    pub time: Time,
+    /// How records reach what lies behind it.
+    pub edge: EdgeKind,
+    pub closures: Closures,
+    pub stateful: bool,
+    /// Runs on one instance, whatever its input.
+    pub one_instance: bool,
+    /// Streams among its arguments.
+    pub fan_in: bool,
+    /// How a call looks, for messages.
+    pub usage: &'static str,
+}
+
+const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
+    Operator {
+        name,
+        min_args: args,
+        max_args: args,
+        named: &[],
+        input: Input::Stream,
+        output: Output::Plain,
+        time: Time::Keeps,
+        edge: EdgeKind::Fused,
+        closures: Closures::Owned,
+        stateful: false,
+        one_instance: false,
+        fan_in: false,
+        usage,
+    }
+}
+
+impl Operator {
+    /// Does it hand its records to other instances, or to another thread?
+    pub const fn is_exchange(&self) -> bool {
+        !matches!(self.edge, EdgeKind::Fused | EdgeKind::Merge)
+    }
+    const fn named(self, named: &'static [Named]) -> Self {
+        Operator { named, ..self }
+    }
+    const fn input(self, input: Input) -> Self {
+        Operator { input, ..self }
+    }
+    const fn output(self, output: Output) -> Self {
+        Operator { output, ..self }
+    }
+    const fn sides(self, min: usize, max: usize) -> Self {
+        Operator { output: Output::Sides { min, max }, ..self }
+    }
+    const fn time(self, time: Time) -> Self {
+        Operator { time, ..self }
+    }
+    const fn edge(self, edge: EdgeKind) -> Self {
+        Operator { edge, ..self }
+    }
+    const fn builder(self) -> Self {
+        Operator { closures: Closures::Builder, ..self }
+    }
+    const fn one_instance(self) -> Self {
+        Operator { one_instance: true, ..self }
+    }
+    const fn stateful(self) -> Self {
+        Operator { stateful: true, ..self }
+    }
+    /// Per key rolling, per window, or once at the end of bounded input.
+    const fn folds(self) -> Self {
+        Operator { input: Input::Any, time: Time::DropsUnkeyed, stateful: true, ..self }
+    }
+    const fn fan_in(self) -> Self {
+        Operator { fan_in: true, edge: EdgeKind::Merge, max_args: 16, ..self }
+    }
+}
+
+const fn optional(name: &'static str, value: Value) -> Named {
+    Named { name, value, required: None }
+}
+
+const EVENT_TIME: &[Named] = &[
+    Named {
+        name: "disorder",
+        value: Value::Duration,
+        required: Some("how far behind the newest event may one come?"),
+    },
+    optional("idle", Value::PositiveDuration),
+];
+const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
+const SHUFFLE: &[Named] = &[optional("seed", Value::Expression)];
+
+/// Every operator, in the order of `docs/operators.md`.
+#[rustfmt::skip]
+pub(crate) static OPERATORS: &[Operator] = &[
+    row("map", 1, ".map(|record| …)"),
+    row("map_values", 1, ".map_values(|record| …)").input(Input::Keyed).output(Output::Keyed),
+    row("filter", 1, ".filter(|record| …)").output(Output::Same),
+    row("inspect", 1, ".inspect(|record| …)").output(Output::Same),
+    row("filter_map", 1, ".filter_map(|record| …)"),
+    row("flat_map", 1, ".flat_map(|record| …)"),
+    row("map_init", 2, ".map_init(|ctx| …, |resource, record| …)"),
+    row("try_map", 1, ".try_map(|record| …)"),
+    row("try_filter_map", 1, ".try_filter_map(|record| …)"),
+    row("try_flat_map", 1, ".try_flat_map(|record| …)"),
+    row("take", 1, ".take(n)").one_instance(),
+    row("skip", 1, ".skip(n)").one_instance(),
+    row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).time(Time::Sets),
+
+    row("union", 1, ".union(other)").fan_in(),
+    row("split", 1, ".split(|record| …)").sides(2, 4),
+    row("partition", 1, ".partition(|record| …)").sides(2, 2),
+    row("split_result", 0, ".split_result()").sides(2, 2),
+
+    row("key_by", 1, ".key_by(|record| …)").output(Output::Keyed).edge(EdgeKind::KeyBy),
+    row("key_by_ref", 1, ".key_by_ref(|record| …)").output(Output::Keyed).edge(EdgeKind::KeyBy),
+    row("rebalance", 0, ".rebalance()").edge(EdgeKind::Rebalance),
+    row("shuffle", 0, ".shuffle()").named(SHUFFLE).edge(EdgeKind::Shuffle),
+    row("broadcast", 0, ".broadcast()").edge(EdgeKind::Broadcast),
+    row("global", 0, ".global()").edge(EdgeKind::Global),
+    row("partition_by", 1, ".partition_by(partitioner)").edge(EdgeKind::Custom),
+    row("boundary", 0, ".boundary()").output(Output::Same).edge(EdgeKind::Boundary),
+    row("boxed", 0, ".boxed()").output(Output::Same),
+
+    row("reduce", 1, ".reduce(|acc, record| …)").folds(),
+    row("fold", 2, ".fold(init, |acc, record| …)").folds(),
+    row("scan", 2, ".scan(init, |acc, record| …)").input(Input::Keyed).stateful(),
+    row("count", 0, ".count()").folds(),
+    row("sum", 1, ".sum(|record| …)").folds(),
+    row("wrapping_sum", 1, ".wrapping_sum(|record| …)").folds(),
+    row("min", 1, ".min(|record| …)").folds(),
+    row("max", 1, ".max(|record| …)").folds(),
+    row("map_with_state", 1, ".map_with_state(|state, record| …)").input(Input::Keyed).stateful(),
+    row("distinct", 0, ".distinct()").stateful(),
+
+    row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
+    row("aggregate", 1, ".aggregate(|a| …)").folds().input(Input::PlainOrWindow).builder(),
+
+    row("for_each", 1, ".for_each(|record| …)").output(Output::Terminal),
+    row("try_for_each", 1, ".try_for_each(|record| …)").output(Output::Terminal),
+    row("collect", 1, ".collect(&collected)").output(Output::Terminal),
+    row("sink", 1, ".sink(sink)").output(Output::Terminal),
+
+    row("named", 1, ".named(\"…\")").input(Input::Any).output(Output::Same),
+    row("through", 1, ".through(f)").output(Output::Unknown).time(Time::Unknown).builder(),
+    row("apply", 1, ".apply(op)").output(Output::Unknown).time(Time::Unknown).builder(),
+];
+
+/// The late policies.
+pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
+
+/// Operators of later versions: a name that is not here yet, but is not a slip either.
+pub(crate) const RESERVED: &[&str] = &[
+    "sliding",
+    "session",
+    "count_window",
+    "join",
+    "left_join",
+    "interval_join",
+    "lookup",
+    "process",
+    "iterate",
+    "trigger",
+    "evict",
+    "async_map",
+    "connect",
+    "co_process",
+    "window_all",
+];
+
+/// The window descriptions: their names, whether they take a size, and their named arguments.
+pub(crate) struct WindowKind {
+    pub name: &'static str,
+    pub args: usize,
+    pub named: &'static [Named],
+    pub needs_event_time: bool,
+    pub usage: &'static str,
+}
+
+const TUMBLING: &[Named] = &[optional("offset", Value::SignedDuration)];
+
+pub(crate) static WINDOWS: &[WindowKind] = &[
+    WindowKind { name: "tumbling", args: 1, named: TUMBLING, needs_event_time: true, usage: "tumbling(1h)" },
+    WindowKind { name: "global", args: 0, named: &[], needs_event_time: false, usage: "global()" },
+];
+
+/// Window descriptions of later versions.
+pub(crate) const RESERVED_WINDOWS: &[&str] = &["sliding", "session", "count_window", "hopping", "cumulative"];
+
+pub(crate) fn operator(name: &str) -> Option<&'static Operator> {
+    OPERATORS.iter().find(|operator| operator.name == name)
+}
+
+pub(crate) fn window(name: &str) -> Option<&'static WindowKind> {
+    WINDOWS.iter().find(|window| window.name == name)
+}
+
+/// The operator that has a named argument of this name, for text that calls it as a method.
+pub(crate) fn owner_of(named: &str) -> Option<&'static Operator> {
+    OPERATORS.iter().find(|operator| operator.named.iter().any(|one| one.name == named))
+}

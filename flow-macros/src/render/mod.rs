@@ -1,0 +1,27 @@
+//! The graph as text others draw (Mermaid, DOT) and as a picture of its own (SVG).
+
+mod dot;
+mod layout;
+mod mermaid;
+mod svg;
+
+pub(crate) use self::dot::dot;
+pub(crate) use self::mermaid::mermaid;
+pub(crate) use self::svg::svg;
+
+use crate::ops::EdgeKind;
+
+/// The word at an edge that is not fused.
+fn label(kind: EdgeKind) -> Option<&'static str> {
+    match kind {
+        EdgeKind::Fused => None,
+        EdgeKind::KeyBy => Some("key_by"),
+        EdgeKind::Global => Some("global"),
+        EdgeKind::Rebalance => Some("rebalance"),
+        EdgeKind::Shuffle => Some("shuffle"),
+        EdgeKind::Broadcast => Some("broadcast"),
+        EdgeKind::Custom => Some("partition_by"),
+        EdgeKind::Merge => Some("union"),
+        EdgeKind::Boundary => Some("boundary"),
+    }
+}
