@@ -83,7 +83,7 @@ fn item(head: &Head, plan: &Plan, body: TokenStream, errors: TokenStream) -> Tok
         ::flow_core::__rt::__emit! {
             no { #signature { #body } } {
                 #errors
-                #[allow(unused)]
+                #[allow(unused, reason = "a stub for a pipeline with mistakes")]
                 #signature { ::flow_core::__rt::stub() }
                 #graph
             }

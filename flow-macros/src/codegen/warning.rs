@@ -12,7 +12,7 @@ pub(super) fn warning(report: &Report) -> TokenStream {
     quote_spanned! {report.start=>
         {
             #[deprecated(note = #note)]
-            #[allow(non_upper_case_globals)]
+            #[allow(non_upper_case_globals, reason = "the name is shown in the warning")]
             const #name: () = ();
             let () = #name;
         }

@@ -387,7 +387,7 @@ fn half_typed_text_keeps_its_tokens() {
         ::core::compile_error! {
             "something is missing after this `.`\nhelp: write an operator, or remove the `.`"
         }
-        #[allow(unused)]
+        #[allow(unused, reason = "a stub for a pipeline with mistakes")]
         ///
         pub fn p() -> ::flow_core::Job {
             stub()
@@ -407,7 +407,7 @@ fn a_warning_is_a_deprecated_item() {
                     #[deprecated(
                         note = "events may come out of order here, but nothing says what becomes of late ones: they are dropped and counted\nhelp: write `late = drop`, `late = side` or `late = fail`"
                     )]
-                    #[allow(non_upper_case_globals)]
+                    #[allow(non_upper_case_globals, reason = "the name is shown in the warning")]
                     const flow_warning: () = ();
                     let () = flow_warning;
                 }
