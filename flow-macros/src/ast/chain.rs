@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use crate::message;
 use crate::ops;
 use proc_macro2::Ident;
-use syn::{Expr, ExprCall, ExprMethodCall};
+use syn::{Expr, ExprCall, ExprMethodCall, Member};
 
 /// What an expression begins with, seen through its method calls.
 pub(super) enum Root<'a> {
@@ -36,7 +36,13 @@ pub(super) fn root(expr: &Expr) -> Root<'_> {
             Expr::Group(group) => at = &group.expr,
             Expr::Try(attempt) => at = &attempt.expr,
             Expr::Await(wait) => at = &wait.base,
-            Expr::Field(field) => at = &field.base,
+            Expr::Field(field) => {
+                if let Member::Named(name) = &field.member {
+                    first = Some(name);
+                    last = last.or(first);
+                }
+                at = &field.base;
+            }
             _ => break,
         }
     }
@@ -68,6 +74,10 @@ pub(super) fn chain(expr: Expr, scope: &Scope, diagnostics: &mut Diagnostics) ->
                 let (receiver, call) = method_call(call, scope, diagnostics);
                 calls.push(call);
                 receiver
+            }
+            Expr::Field(field) if !opaque && matches!(field.member, Member::Named(_)) => {
+                calls.extend(half_typed(field.member));
+                *field.base
             }
             Expr::Paren(paren) if !opaque => *paren.expr,
             Expr::Group(group) => *group.expr,
@@ -107,8 +117,17 @@ fn method_call(call: ExprMethodCall, scope: &Scope, diagnostics: &mut Diagnostic
             Given::Positional(arg) => args.push(argument(arg, streams_only, scope, diagnostics)),
         }
     }
-    let new = Call { name: call.method, turbofish: call.turbofish, args, named, paren: call.paren_token };
+    let new =
+        Call { name: call.method, turbofish: call.turbofish, args, named, paren: Some(call.paren_token) };
     (*call.receiver, new)
+}
+
+/// `source(x).filt`: an operator whose parentheses are still missing.
+fn half_typed(member: Member) -> Option<Call> {
+    match member {
+        Member::Named(name) => Some(Call { name, turbofish: None, args: vec![], named: vec![], paren: None }),
+        Member::Unnamed(_) => None,
+    }
 }
 
 /// A stream among the arguments is a chain of its own.

@@ -107,13 +107,13 @@ pub(crate) enum Arg {
     Stream(Chain),
 }
 
-/// `.name::<turbofish>(args, named = value)`
+/// `.name::<turbofish>(args, named = value)`; half-typed text has no parentheses yet.
 pub(crate) struct Call {
     pub name: Ident,
     pub turbofish: Option<syn::AngleBracketedGenericArguments>,
     pub args: Vec<Arg>,
     pub named: Vec<NamedArg>,
-    pub paren: syn::token::Paren,
+    pub paren: Option<syn::token::Paren>,
 }
 
 /// `late = side`

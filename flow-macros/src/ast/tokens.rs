@@ -22,7 +22,10 @@ impl Chain {
 
 impl Call {
     fn tokens(&self) -> TokenStream {
-        let Call { name, turbofish, args, named, .. } = self;
+        let Call { name, turbofish, args, named, paren } = self;
+        if paren.is_none() {
+            return quote!(.#name);
+        }
         let args = args.iter().map(Arg::tokens).chain(named.iter().map(NamedArg::tokens));
         quote!(.#name #turbofish (#(#args),*))
     }

@@ -82,7 +82,7 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         // reported: a stream where none belongs
         Arg::Stream(_) => TokenStream::new(),
     });
-    let args = in_parens(paren.span.join(), quote!(#(#args),*));
+    let args = paren.map(|paren| in_parens(paren.span.join(), quote!(#(#args),*)));
     let setters = in_order(named, one.row).into_iter().map(|one_named| setter(one_named, one.row, plan));
     let boxed = one.boxed.then(|| {
         let boxed = Ident::new("boxed", name.span().resolved_at(Span::mixed_site()));

@@ -45,6 +45,9 @@ pub(crate) fn generate(ast: &Pipeline, plan: &Plan, reports: &Reports) -> TokenS
 }
 
 /// Output: `let mut __job = begin("name"); …; __job.finish()`
+///
+/// Nothing in front of a user's token may depend on the text behind it: rust-analyzer finds its place by offset. So
+/// warnings come last.
 fn body(plan: &Plan, reports: &Reports) -> TokenStream {
     let name = &plan.name;
     let job = glue("__job");
@@ -56,10 +59,10 @@ fn body(plan: &Plan, reports: &Reports) -> TokenStream {
     let closing = plan.closing.iter().map(closing::closing);
     let adds = &plan.adds;
     quote! {
-        #(#warnings)*
         let mut #job = ::flow_core::__rt::begin(#name);
         #(#steps)*
         #(#closing)*
+        #(#warnings)*
         #(#job.add(#adds);)*
         #job.finish()
     }
@@ -68,26 +71,24 @@ fn body(plan: &Plan, reports: &Reports) -> TokenStream {
 /// Output: `pub fn name(…) -> Job { … }` beside `pub mod name { pub const GRAPH … }`
 fn item(head: &Head, plan: &Plan, body: TokenStream, errors: TokenStream) -> TokenStream {
     let Head { attrs, vis, name, generics, inputs, .. } = head;
-    let (picture, where_clause) = (render::svg(&plan.picture), &generics.where_clause);
-    let signature = quote! {
-        #(#attrs)*
-        #[doc = ""]
-        #[doc = #picture]
-        #vis fn #name #generics (#inputs) -> ::flow_core::Job #where_clause
+    let where_clause = &generics.where_clause;
+    let signature = quote!(#vis fn #name #generics (#inputs) -> ::flow_core::Job #where_clause);
+    let (graph, svg) = (graph::module(head, plan), render::svg(&plan.picture));
+    let picture = quote!(#[doc = ""] #[doc = #svg]);
+    let (kind, beside) = if errors.is_empty() {
+        (quote!(ok), graph)
+    } else {
+        let stub = quote! {
+            #errors
+            #(#attrs)*
+            #[allow(unused, reason = "a stub for a pipeline with mistakes")]
+            #signature { ::flow_core::__rt::stub() }
+            #graph
+        };
+        (quote!(no), stub)
     };
-    let graph = graph::module(head, plan);
-    if errors.is_empty() {
-        return quote!(::flow_core::__rt::__emit! { ok { #signature { #body } } { #graph } });
-    }
     quote! {
-        ::flow_core::__rt::__emit! {
-            no { #signature { #body } } {
-                #errors
-                #[allow(unused, reason = "a stub for a pipeline with mistakes")]
-                #signature { ::flow_core::__rt::stub() }
-                #graph
-            }
-        }
+        ::flow_core::__rt::__emit! { item #kind { #(#attrs)* } { #signature { #body } } { #beside } { #picture } }
     }
 }
 
@@ -95,11 +96,11 @@ fn item(head: &Head, plan: &Plan, body: TokenStream, errors: TokenStream) -> Tok
 fn expression(body: TokenStream, errors: TokenStream) -> TokenStream {
     if errors.is_empty() {
         return quote!({
-            ::flow_core::__rt::__emit! { ok { #body } {} }
+            ::flow_core::__rt::__emit! { expr ok { #body } {} }
         });
     }
     quote!({
-        ::flow_core::__rt::__emit! { no { #body; } { #errors ::flow_core::__rt::stub() } }
+        ::flow_core::__rt::__emit! { expr no { #body; } { #errors ::flow_core::__rt::stub() } }
     })
 }
 

@@ -36,6 +36,7 @@ impl<'a> Builder<'a, '_> {
         let mut open = self.begin(chain);
         for call in &chain.calls {
             open = match ops::operator(&call.name.to_string()) {
+                _ if call.paren.is_none() => self.unknown(open, call),
                 Some(row) if row.fan_in => self.union(open, call, row),
                 Some(row) => self.operator(open, call, row),
                 None => self.unknown(open, call),
@@ -205,6 +206,7 @@ impl<'a> Builder<'a, '_> {
         let is_hole = ast::holes::is_hole(&call.name);
         if !open.flow.tainted && !is_hole {
             let message = match ops::owner_of(&name) {
+                _ if call.paren.is_none() && ops::operator(&name).is_some() => message::no_parentheses(&name),
                 _ if ops::RESERVED.contains(&name.as_str()) => message::reserved_operator(&name),
                 Some(owner) => message::named_as_method(&name, owner),
                 None => {

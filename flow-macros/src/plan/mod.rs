@@ -7,7 +7,9 @@ pub(crate) mod picture;
 use self::hang::Ends;
 use self::picture::Picture;
 use crate::ast::{Call, Pipeline, Statement};
-use crate::graph::{Ending, FnArg, Graph, Line, Op, Segment, SegmentId, Start, Stream, StreamId, Use};
+use crate::graph::{
+    Ending, FnArg, Graph, Line, Op, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
+};
 use crate::ops::Operator;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use std::collections::{HashMap, HashSet};
@@ -138,12 +140,17 @@ fn chain<'a>(
         Some(CallPlan { call, row, boxed: boxed.contains(id) })
     });
     ChainPlan {
-        scope: segment.opens.then(|| segment.scope.clone()),
+        scope: (segment.opens && !begins_nowhere(graph, segment)).then(|| segment.scope.clone()),
         start: start(graph, segment),
         calls: calls.collect(),
         end: end(graph, id, ends),
         at: segment.at,
     }
+}
+
+/// A name that means nothing may be half typed: what stands in front of it must not depend on it.
+fn begins_nowhere(graph: &Graph, segment: &Segment) -> bool {
+    matches!(&segment.start, Start::Stream(one) if graph.stream(one.stream).made_by == Origin::Nowhere)
 }
 
 fn start<'a>(graph: &Graph<'a>, segment: &Segment<'a>) -> StartPlan<'a> {

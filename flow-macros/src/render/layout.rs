@@ -12,13 +12,14 @@ const PADDING: usize = 8;
 const GAP_Y: usize = 20;
 
 pub(super) struct Layout {
+    /// The boxes, and behind them the places where an arrow passes a rank.
     pub boxes: Vec<Placed>,
     pub arrows: Vec<Arrow>,
     pub width: usize,
     pub height: usize,
 }
 
-/// One box: the stream's name above its operators.
+/// One box: the stream's name above its operators. One without a line is a place for an arrow to pass.
 pub(super) struct Placed {
     pub title: String,
     pub lines: Vec<String>,
@@ -28,17 +29,18 @@ pub(super) struct Placed {
     pub height: usize,
 }
 
+/// From box to box, over the places it passes in between.
 pub(super) struct Arrow {
-    pub from: usize,
-    pub to: usize,
+    pub way: Vec<usize>,
     pub label: Option<&'static str>,
 }
 
 pub(super) fn layout(picture: &Picture) -> Layout {
     let box_of = boxes_of(picture);
     let mut boxes = fill(picture, &box_of);
-    let arrows = arrows(picture, &box_of);
-    let ranks = ranks(boxes.len(), &arrows);
+    let mut arrows = arrows(picture, &box_of);
+    let mut ranks = ranks(boxes.len(), &arrows);
+    make_way(&mut boxes, &mut arrows, &mut ranks);
     place(&mut boxes, &arrows, &ranks);
     let width = boxes.iter().map(|one| one.x + one.width).max().unwrap_or(0) + 1;
     let height = boxes.iter().map(|one| one.y + one.height).max().unwrap_or(0) + 1;
@@ -98,36 +100,69 @@ fn fill(picture: &Picture, box_of: &[usize]) -> Vec<Placed> {
 
 fn arrows(picture: &Picture, box_of: &[usize]) -> Vec<Arrow> {
     let between = picture.edges.iter().filter(|edge| box_of[edge.from] != box_of[edge.to]);
-    between
-        .map(|edge| Arrow { from: box_of[edge.from], to: box_of[edge.to], label: label(edge.kind) })
-        .collect()
+    let arrow = |from, to, kind| Arrow { way: vec![from, to], label: label(kind) };
+    between.map(|edge| arrow(box_of[edge.from], box_of[edge.to], edge.kind)).collect()
 }
 
-/// The longest way from a source. Boxes come in the order of the text, so what an arrow leaves is ranked in time.
+/// The longest way from a source, for each box; a graph with a cycle, which is an error, ends the search too.
 fn ranks(count: usize, arrows: &[Arrow]) -> Vec<usize> {
     let mut ranks = vec![0; count];
     for _ in 0..count {
-        for arrow in arrows.iter().filter(|arrow| arrow.from != arrow.to) {
-            ranks[arrow.to] = ranks[arrow.to].max((ranks[arrow.from] + 1).min(count));
+        for arrow in arrows {
+            let (from, to) = (arrow.way[0], arrow.way[1]);
+            ranks[to] = ranks[to].max((ranks[from] + 1).min(count));
         }
     }
     ranks
 }
 
-/// Ranks from left to right, each as wide as its widest box; between two there is room for the widest label.
-fn place(boxes: &mut [Placed], arrows: &[Arrow], ranks: &[usize]) {
-    let mut x = 1;
-    for rank in 0..=ranks.iter().copied().max().unwrap_or(0) {
-        let members: Vec<usize> = (0..boxes.len()).filter(|index| ranks[*index] == rank).collect();
-        let mut y = 1;
-        for index in &members {
-            boxes[*index].x = x;
-            boxes[*index].y = y;
-            y += boxes[*index].height + GAP_Y;
+/// An arrow over several ranks gets a place in each of them, so that it crosses no box.
+fn make_way(boxes: &mut Vec<Placed>, arrows: &mut [Arrow], ranks: &mut Vec<usize>) {
+    for arrow in arrows {
+        let (from, to) = (arrow.way[0], arrow.way[1]);
+        let mut way = vec![from];
+        for rank in ranks[from] + 1..ranks[to] {
+            way.push(boxes.len());
+            boxes.push(Placed { title: String::new(), lines: vec![], x: 0, y: 0, width: 0, height: 0 });
+            ranks.push(rank);
         }
-        let widest = members.iter().map(|index| boxes[*index].width).max().unwrap_or(0);
-        let labels = arrows.iter().filter(|arrow| ranks[arrow.from] == rank).filter_map(|arrow| arrow.label);
-        let gap = labels.map(|label| (label.len() + 2) * CHAR).max().unwrap_or(0).max(40);
-        x += widest + gap;
+        way.push(to);
+        arrow.way = way;
     }
+}
+
+/// Ranks from left to right, each as wide as its widest box; between two there is room for the widest label. In a
+/// rank boxes come in the order of what they come from, and ranks are centred, so that arrows are short.
+fn place(boxes: &mut [Placed], arrows: &[Arrow], ranks: &[usize]) {
+    let last = ranks.iter().copied().max().unwrap_or(0);
+    let members: Vec<Vec<usize>> =
+        (0..=last).map(|rank| (0..boxes.len()).filter(|index| ranks[*index] == rank).collect()).collect();
+    let height_of = |boxes: &[Placed], members: &[usize]| {
+        members.iter().map(|index| boxes[*index].height + GAP_Y).sum::<usize>().saturating_sub(GAP_Y)
+    };
+    let tallest = members.iter().map(|members| height_of(boxes, members)).max().unwrap_or(0);
+    let mut x = 1;
+    for (rank, mut members) in members.into_iter().enumerate() {
+        members.sort_by_key(|index| middle_of_sources(*index, boxes, arrows));
+        let mut y = 1 + (tallest - height_of(boxes, &members)) / 2;
+        let widest = members.iter().map(|index| boxes[*index].width).max().unwrap_or(0);
+        for index in members {
+            boxes[index].x = x;
+            boxes[index].y = y;
+            y += boxes[index].height + GAP_Y;
+            if boxes[index].lines.is_empty() {
+                boxes[index].width = widest;
+            }
+        }
+        let into_next = arrows.iter().filter(|arrow| ranks[arrow.way[arrow.way.len() - 1]] == rank + 1);
+        let label = into_next.filter_map(|arrow| arrow.label).map(|label| (label.len() + 4) * CHAR).max();
+        x += widest + label.unwrap_or(0).max(40);
+    }
+}
+
+/// The mean height of what a box comes from; 0 for a source, which keeps its place in the text.
+fn middle_of_sources(index: usize, boxes: &[Placed], arrows: &[Arrow]) -> usize {
+    let steps = arrows.iter().flat_map(|arrow| arrow.way.windows(2)).filter(|step| step[1] == index);
+    let middles: Vec<usize> = steps.map(|step| boxes[step[0]].y + boxes[step[0]].height / 2).collect();
+    middles.iter().sum::<usize>() / middles.len().max(1)
 }

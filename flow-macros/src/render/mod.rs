@@ -11,17 +11,16 @@ pub(crate) use self::svg::svg;
 
 use crate::ops::EdgeKind;
 
-/// The word at an edge that is not fused.
+/// The word at an edge that leads to other instances or threads.
 fn label(kind: EdgeKind) -> Option<&'static str> {
     match kind {
-        EdgeKind::Fused => None,
+        EdgeKind::Fused | EdgeKind::Merge => None,
         EdgeKind::KeyBy => Some("key_by"),
         EdgeKind::Global => Some("global"),
         EdgeKind::Rebalance => Some("rebalance"),
         EdgeKind::Shuffle => Some("shuffle"),
         EdgeKind::Broadcast => Some("broadcast"),
         EdgeKind::Custom => Some("partition_by"),
-        EdgeKind::Merge => Some("union"),
         EdgeKind::Boundary => Some("boundary"),
     }
 }

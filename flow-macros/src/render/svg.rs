@@ -14,9 +14,9 @@ pub(crate) fn svg(picture: &Picture) -> String {
         escaped(&picture.name)
     );
     for arrow in &arrows {
-        draw_arrow(&mut out, arrow, &boxes[arrow.from], &boxes[arrow.to]);
+        draw_arrow(&mut out, arrow, &boxes);
     }
-    for one in &boxes {
+    for one in boxes.iter().filter(|one| !one.lines.is_empty()) {
         draw_box(&mut out, one);
     }
     out + "</svg>"
@@ -38,18 +38,30 @@ fn draw_box(out: &mut String, one: &Placed) {
     }
 }
 
-/// A curve from the right side of one box to the left side of the other; its label stands before the tip.
-fn draw_arrow(out: &mut String, arrow: &Arrow, from: &Placed, to: &Placed) {
-    let (x1, y1) = (from.x + from.width, from.y + from.height / 2);
-    let (x2, y2) = (to.x, to.y + to.height / 2);
-    let (bend, weight) = ((x1 + x2) / 2, if arrow.label.is_some() { 2 } else { 1 });
+/// A curve from the right side of one box to the left side of another, straight through the places between; its
+/// label stands before the tip, on the side the curve does not come from.
+fn draw_arrow(out: &mut String, arrow: &Arrow, boxes: &[Placed]) {
+    let weight = if arrow.label.is_some() { 2 } else { 1 };
+    let (mut path, mut above, mut tip) = (String::new(), true, (0, 0));
+    for step in arrow.way.windows(2) {
+        let (from, to) = (&boxes[step[0]], &boxes[step[1]]);
+        let (x1, y1) = (from.x + from.width, from.y + from.height / 2);
+        let (x2, y2) = (to.x, to.y + to.height / 2);
+        let bend = (x1 + x2) / 2;
+        let begin = if path.is_empty() { 'M' } else { 'L' };
+        // writing to a string cannot fail
+        let _ = write!(path, "{begin}{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}");
+        (above, tip) = (y1 >= y2, (x2, y2));
+    }
+    let (x, y) = tip;
     let _ = write!(
         out,
-        "<path d=\"M{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}\" fill=\"none\" stroke=\"currentColor\" \
-         stroke-width=\"{weight}\"/><path d=\"M{x2} {y2}l-7 -4v8z\"/>"
+        "<path d=\"{path}\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"{weight}\"/>\
+         <path d=\"M{x} {y}l-7 -4v8z\"/>"
     );
     if let Some(label) = arrow.label {
-        let (x, y) = (x2.saturating_sub(label.len() * CHAR + 10), y2.saturating_sub(6));
+        let (x, y) =
+            (x.saturating_sub(label.len() * CHAR + 10), if above { y.saturating_sub(6) } else { y + 14 });
         let _ = write!(out, "<text x=\"{x}\" y=\"{y}\">{label}</text>");
     }
 }

@@ -1,11 +1,11 @@
 //! What the macro writes for a text: small pipelines, one rule each, pretty-printed. The paths of the facade
 //! (`::flow_core::__rt::…`) are left out.
 
-use super::expanded;
+use super::{Part, expanded};
 use expect_test::{Expect, expect};
 
 fn check(text: &str, expected: Expect) {
-    expected.assert_eq(&expanded(text, 0));
+    expected.assert_eq(&expanded(text, Part::Pipeline));
 }
 
 #[test]
@@ -29,7 +29,6 @@ fn the_item_form() {
         "#,
         expect![[r#"
             /// Mean departure delay per airport and hour.
-            ///
             pub fn delays_by_hour(flights: PathBuf, report: PathBuf) -> ::flow_core::Job {
                 let mut __job = begin("delays_by_hour");
                 scope("departures");
@@ -226,7 +225,6 @@ fn a_closure_owns_a_clone_of_each_outer_name() {
                 .for_each(|x| if let Some(out) = x.get(limit) { println!("{out} {limit:>5} {{least}}") });
         }"#,
         expect![[r#"
-            ///
             pub fn p(names: Vec<String>, limit: usize, out: PathBuf) -> ::flow_core::Job {
                 let mut __job = begin("p");
                 let least = limit / 2;
@@ -360,7 +358,10 @@ fn plain_rust_passes_through() {
 #[test]
 fn long_chains_are_boxed() {
     let maps = ".map(f)".repeat(30);
-    let text = expanded(&format!("let a = source(n){maps}; a{maps}.key_by(k).count(){maps}.sink(s);"), 0);
+    let text = expanded(
+        &format!("let a = source(n){maps}; a{maps}.key_by(k).count(){maps}.sink(s);"),
+        Part::Pipeline,
+    );
     let runs: Vec<usize> = text
         .split(".boxed()")
         .flat_map(|run| run.split(".key_by("))
@@ -388,12 +389,11 @@ fn half_typed_text_keeps_its_tokens() {
             "something is missing after this `.`\nhelp: write an operator, or remove the `.`"
         }
         #[allow(unused, reason = "a stub for a pipeline with mistakes")]
-        ///
         pub fn p() -> ::flow_core::Job {
             stub()
         }
     "#]]
-    .assert_eq(&expanded(text, 1));
+    .assert_eq(&expanded(text, Part::Stub));
 }
 
 #[test]
@@ -403,14 +403,6 @@ fn a_warning_is_a_deprecated_item() {
          t.window(tumbling(1h)).count().for_each(g);",
         expect![[r#"
             fn expression() {
-                {
-                    #[deprecated(
-                        note = "events may come out of order here, but nothing says what becomes of late ones: they are dropped and counted\nhelp: write `late = drop`, `late = side` or `late = fail`"
-                    )]
-                    #[allow(non_upper_case_globals, reason = "the name is shown in the warning")]
-                    const flow_warning: () = ();
-                    let () = flow_warning;
-                }
                 let mut __job = begin("dataflow");
                 scope("t");
                 let t = source(n).event_time(f).disorder(d);
@@ -419,6 +411,14 @@ fn a_warning_is_a_deprecated_item() {
                     .window(tumbling(Millis(3600000)))
                     .count()
                     .for_each(g);
+                {
+                    #[deprecated(
+                        note = "events may come out of order here, but nothing says what becomes of late ones: they are dropped and counted\nhelp: write `late = drop`, `late = side` or `late = fail`"
+                    )]
+                    #[allow(non_upper_case_globals, reason = "the name is shown in the warning")]
+                    const flow_warning: () = ();
+                    let () = flow_warning;
+                }
                 __job.add(__end_1);
                 __job.finish()
             }

@@ -7,37 +7,47 @@ mod pictures;
 use crate::diag::{Diagnostics, Report};
 use proc_macro2::{TokenStream, TokenTree};
 
-/// What the macro makes of a text, pretty-printed, without the picture and the constant graph: the first group of
-/// `__emit!` (the pipeline), or the second (errors and stub).
-fn expanded(text: &str, group: usize) -> String {
-    let tokens = crate::expand(text.parse().expect("tokens"));
-    let groups = emitted(tokens);
-    let shown = groups.into_iter().skip(group).step_by(2).collect::<TokenStream>();
+/// Which part of an expansion.
+#[derive(Clone, Copy)]
+enum Part {
+    /// What rustc sees of a text without mistakes, without the picture and the constant graph.
+    Pipeline,
+    /// What it sees of one with mistakes.
+    Stub,
+}
+
+/// What the macro makes of a text, pretty-printed.
+fn expanded(text: &str, part: Part) -> String {
+    let shown = groups(crate::expand(text.parse().expect("tokens")), part);
     let file = syn::parse2(shown.clone()).or_else(|_| syn::parse2(quote::quote!(fn expression() { #shown })));
     let mut file: syn::File = file.unwrap_or_else(|error| panic!("{error} in {shown}"));
     file.items.retain(|item| !matches!(item, syn::Item::Mod(_)));
-    for item in &mut file.items {
-        if let syn::Item::Fn(function) = item {
-            function.attrs.retain(|attr| !quote::quote!(#attr).to_string().contains("<svg"));
-        }
-    }
     prettyplease::unparse(&file).replace("::flow_core::__rt::", "").replace("::core::clone::", "")
 }
 
-/// The two groups of each `__emit! { ok { … } { … } }`.
-fn emitted(tokens: TokenStream) -> Vec<TokenStream> {
-    let mut groups = Vec::new();
+/// The groups of each `__emit! { item ok { … } { … } { … } { … } }` and `__emit! { expr ok { … } { … } }`.
+fn groups(tokens: TokenStream, part: Part) -> TokenStream {
+    let mut shown = TokenStream::new();
     for token in tokens {
         let TokenTree::Group(group) = token else { continue };
         let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-        match inner.as_slice() {
-            [TokenTree::Ident(_), TokenTree::Group(first), TokenTree::Group(second)] => {
-                groups.extend([first.stream(), second.stream()]);
-            }
-            _ => groups.extend(emitted(group.stream())),
+        let streams: Vec<TokenStream> = inner.iter().filter_map(stream).collect();
+        match (streams.as_slice(), part) {
+            ([attrs, function, _, _], Part::Pipeline) => shown.extend([attrs.clone(), function.clone()]),
+            ([_, _, beside, _], Part::Stub) => shown.extend([beside.clone()]),
+            ([statements, _], Part::Pipeline) => shown.extend([statements.clone()]),
+            ([_, stub], Part::Stub) => shown.extend([stub.clone()]),
+            _ => shown.extend([groups(group.stream(), part)]),
         }
     }
-    groups
+    shown
+}
+
+fn stream(token: &TokenTree) -> Option<TokenStream> {
+    match token {
+        TokenTree::Group(group) => Some(group.stream()),
+        _ => None,
+    }
 }
 
 /// What is reported about a text: "error at `tokens`: message", and the help on a line of its own.

@@ -54,8 +54,8 @@ fn mermaid() {
           n5 ==>|key_by| n6
           n6 --> n7
           n7 --> n8
-          n8 ==>|union| n9
-          n4 ==>|union| n9
+          n8 --> n9
+          n4 --> n9
           n9 --> n10
           n10 ==>|rebalance| n11
           n10 ==>|rebalance| n12
@@ -93,8 +93,8 @@ fn dot() {
           n5 -> n6 [label="key_by", style=bold];
           n6 -> n7;
           n7 -> n8;
-          n8 -> n9 [label="union", style=bold];
-          n4 -> n9 [label="union", style=bold];
+          n8 -> n9;
+          n4 -> n9;
           n9 -> n10;
           n10 -> n11 [label="rebalance", style=bold];
           n10 -> n12 [label="rebalance", style=bold];

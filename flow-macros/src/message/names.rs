@@ -1,0 +1,81 @@
+//! Names: of streams, operators and ids.
+
+use crate::diag::Message;
+use crate::ops::Operator;
+use proc_macro2::Ident;
+
+pub(crate) fn cycle(path: &[String]) -> Message {
+    let name = path.last().map_or("", String::as_str);
+    let way: Vec<String> =
+        std::iter::once(name).chain(path.iter().map(String::as_str)).map(|n| format!("`{n}`")).collect();
+    Message::new(format!("stream `{name}` is made from itself: {}", way.join(" ← ")))
+        .help("a pipeline has no cycles in this version; begin one of these streams with a `source(…)`")
+}
+
+pub(crate) fn used_before(name: &Ident) -> Message {
+    Message::new(format!("stream `{name}` is used before it is declared"))
+        .help(format!("move `let {name} = …` above this line"))
+}
+
+pub(crate) fn not_a_stream(name: &Ident) -> Message {
+    Message::new(format!("`{name}` is not a stream, but a stream is needed here"))
+        .help(format!("make a stream of it with `source({name})`"))
+}
+
+pub(crate) fn unknown_stream(name: &Ident, meant: Option<&str>) -> Message {
+    let message = Message::new(format!("there is no stream `{name}`"));
+    match meant {
+        Some(meant) => message.help(format!("did you mean `{meant}`?")),
+        None => message.help(format!("declare it above: `let {name} = source(…);`")),
+    }
+}
+
+pub(crate) fn duplicate_stream(name: &Ident) -> Message {
+    Message::new(format!("there is already a stream `{name}`; its operators would have the same ids"))
+        .help("give this one another name, or make it from the first")
+}
+
+pub(crate) fn duplicate_id(id: &str) -> Message {
+    Message::new(format!("there are two operators named `{id}`")).help("give one of them another name")
+}
+
+pub(crate) fn reserved_operator(name: &str) -> Message {
+    Message::new(format!("there is no operator `{name}` in this version"))
+        .help("the operators are listed in docs/operators.md")
+}
+
+pub(crate) fn no_parentheses(name: &str) -> Message {
+    Message::new(format!("`{name}` is an operator, and its arguments are missing"))
+        .help(format!("write `.{name}(…)`"))
+}
+
+pub(crate) fn unknown_operator(name: &str, meant: Option<&str>) -> Message {
+    match meant {
+        Some(meant) => {
+            Message::new(format!("there is no operator `{name}`")).help(format!("did you mean `{meant}`?"))
+        }
+        None => reserved_operator(name),
+    }
+}
+
+pub(crate) fn named_as_method(name: &str, owner: &Operator) -> Message {
+    Message::new(format!("`{name}` is no operator, but an argument of `{}`", owner.name))
+        .help(format!("write `.{}(…, {name} = …)`", owner.name))
+}
+
+pub(crate) fn never_consumed(name: &Ident) -> Message {
+    Message::new(format!("stream `{name}` is never consumed"))
+        .help(format!("end it with a sink, as `{name}.for_each(|record| …);`, or remove it"))
+}
+
+pub(crate) fn side_never_consumed(name: &Ident) -> Message {
+    Message::new(format!("stream `{name}` is never consumed")).help(format!(
+        "end it with a sink, as `{name}.for_each(|record| …);`, or name it `_{name}` to ignore it"
+    ))
+}
+
+pub(crate) fn stream_in_closure(name: &Ident, operator: &str) -> Message {
+    Message::new(format!("stream `{name}` cannot be used inside a closure of `{operator}`")).help(
+        "a closure sees one record; bring two streams together with `union`, or keep state with `map_with_state`",
+    )
+}

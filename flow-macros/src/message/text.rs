@@ -1,0 +1,73 @@
+//! Reading the text.
+
+use crate::diag::Message;
+use proc_macro2::Ident;
+
+pub(crate) fn not_a_pipeline() -> Message {
+    Message::new("this is not a pipeline")
+        .help("a pipeline is declared as `pub fn name(parameters) { … }`, with nothing between two of them")
+}
+
+pub(crate) fn qualified_pipeline(word: &str) -> Message {
+    Message::new(format!("a pipeline cannot be `{word}`"))
+        .help(format!("remove `{word}`: the function only builds a job"))
+}
+
+pub(crate) fn pipeline_returns(name: &Ident) -> Message {
+    Message::new(format!(
+        "pipeline `{name}` declares a result, but a pipeline's function always returns a `Job`"
+    ))
+    .help("remove the `-> …`; results leave a pipeline through a sink, such as `.collect(&collected)`")
+}
+
+pub(crate) fn pipeline_self() -> Message {
+    Message::new("a pipeline has no `self`").help("pass what it needs as a parameter")
+}
+
+pub(crate) fn no_checkpoints() -> Message {
+    Message::new("checkpoints are not in this version yet")
+        .help("remove `#[checkpointed]`; state is kept in memory and lost when the process ends")
+}
+
+pub(crate) fn no_batch() -> Message {
+    Message::new("batch mode is not in this version yet")
+        .help("remove `#[batch]`; bounded input runs to its end and fires every window without it")
+}
+
+pub(crate) fn dangling_dot() -> Message {
+    Message::new("something is missing after this `.`").help("write an operator, or remove the `.`")
+}
+
+pub(crate) fn missing_semicolon() -> Message {
+    Message::new("a `;` is missing after this statement").help("add `;`")
+}
+
+pub(crate) fn ends_too_early(reason: &str) -> Message {
+    let reason = reason.trim_start_matches("unexpected end of input, ");
+    Message::new(format!("the statement ends too early: {reason}"))
+}
+
+pub(crate) fn not_rust(reason: &str) -> Message {
+    Message::new(format!("this statement cannot be read: {reason}"))
+}
+
+pub(crate) fn empty_pipeline() -> Message {
+    Message::new("this pipeline is empty").help(
+        "begin with a source: `let lines = source(lines(path));`, and end with a sink: `lines.for_each(…);`",
+    )
+}
+
+pub(crate) fn let_else() -> Message {
+    Message::new("a stream always matches its name: `else` has no meaning here")
+        .help("remove the `else { … }`")
+}
+
+pub(crate) fn stream_pattern() -> Message {
+    Message::new("a stream needs a name of its own")
+        .help("write `let name = …`, or `let (first, second) = …` for an operator with several streams")
+}
+
+pub(crate) fn not_a_chain() -> Message {
+    Message::new("a stream statement is a chain of operators; this is not part of one")
+        .help("errors are handled inside operators: see `try_map` and `split_result`")
+}
