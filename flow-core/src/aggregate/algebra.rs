@@ -1,0 +1,92 @@
+//! What can be done with the accumulators of an aggregate.
+//!
+//! A user implements [`Mergeable`], [`Commutative`], [`Invertible`] and says with `type Algebra` how far the runtime may
+//! rely on them. The associated type is how the runtime sees it: Rust cannot ask whether a type implements a trait.
+
+use super::{Aggregate, Overflow};
+
+/// Two accumulators can become one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says that its accumulators merge, but does not say how",
+    note = "implement `flow_core::aggregate::Mergeable<{T}>` for it, or say `type Algebra = Plain`"
+)]
+pub trait Mergeable<T>: Aggregate<T> {
+    /// `acc` becomes the accumulator of its own records followed by those of `later`.
+    ///
+    /// # Errors
+    /// When an integer leaves its range.
+    fn merge(&self, acc: &mut Self::Acc, later: Self::Acc) -> Result<(), Overflow>;
+}
+
+/// The order of records makes no difference.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says that the order of its records makes no difference, but does not implement `Commutative`",
+    note = "implement `flow_core::aggregate::Commutative<{T}>` for it, or say `type Algebra = Merges`"
+)]
+pub trait Commutative<T>: Mergeable<T> {}
+
+/// Records can be taken out again.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says that records can be taken out again, but does not say how",
+    note = "implement `flow_core::aggregate::Invertible<{T}>` for it, or say `type Algebra = Commutes`"
+)]
+pub trait Invertible<T>: Commutative<T> {
+    /// Takes the records of `part` out of `acc`.
+    ///
+    /// # Errors
+    /// When an integer leaves its range.
+    fn remove(&self, acc: &mut Self::Acc, part: &Self::Acc) -> Result<(), Overflow>;
+}
+
+/// How far the runtime may go.
+pub trait Algebra<T, A: Aggregate<T>>: 'static {
+    /// Accumulators merge.
+    const MERGES: bool;
+    /// … and in any order.
+    const COMMUTES: bool;
+    /// … and can be taken out again.
+    const INVERTS: bool;
+    /// [`Mergeable::merge`]; only called where `MERGES`.
+    ///
+    /// # Errors
+    /// When an integer leaves its range.
+    fn merge(aggregate: &A, acc: &mut A::Acc, later: A::Acc) -> Result<(), Overflow>;
+}
+
+/// Records are added one by one, in order.
+pub struct Plain;
+/// The aggregate is [`Mergeable`].
+pub struct Merges;
+/// The aggregate is [`Commutative`].
+pub struct Commutes;
+/// The aggregate is [`Invertible`].
+pub struct Inverts;
+
+impl<T, A: Aggregate<T>> Algebra<T, A> for Plain {
+    const MERGES: bool = false;
+    const COMMUTES: bool = false;
+    const INVERTS: bool = false;
+    fn merge(_: &A, _: &mut A::Acc, _: A::Acc) -> Result<(), Overflow> {
+        debug_assert!(false, "a plain aggregate was asked to merge: a bug of the caller");
+        Ok(())
+    }
+}
+
+macro_rules! algebras {
+    ($($name:ident: $bound:ident, $commutes:literal, $inverts:literal;)*) => {$(
+        impl<T, A: $bound<T>> Algebra<T, A> for $name {
+            const MERGES: bool = true;
+            const COMMUTES: bool = $commutes;
+            const INVERTS: bool = $inverts;
+            #[inline]
+            fn merge(aggregate: &A, acc: &mut A::Acc, later: A::Acc) -> Result<(), Overflow> {
+                aggregate.merge(acc, later)
+            }
+        }
+    )*};
+}
+algebras! {
+    Merges: Mergeable, false, false;
+    Commutes: Commutative, true, false;
+    Inverts: Invertible, true, true;
+}

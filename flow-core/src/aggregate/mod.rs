@@ -1,0 +1,112 @@
+//! Aggregates: what a window, or the end of the input, makes of its records.
+//!
+//! An [`Aggregate`] lifts each record to what it needs of it ([`Aggregate::lift`], at the sender, so that no more than
+//! that crosses an exchange), adds it to an accumulator, and reads the result off. What else it can do is its
+//! [`Algebra`], and the runtime picks its algorithms by that: accumulators that merge and commute are built before
+//! the exchange already.
+//!
+//! Aggregates are made through a typed handle: `.aggregate(|a| (a.count(), a.mean(|f| f.delay)))`; a tuple of aggregates is
+//! one. Your own is `a.by(MyAggregate)` or simply `|_| MyAggregate`.
+
+mod algebra;
+mod basic;
+mod handle;
+mod keeping;
+mod numeric;
+mod tuples;
+
+pub use algebra::{Algebra, Commutative, Commutes, Invertible, Inverts, Mergeable, Merges, Plain};
+pub use basic::{Best, Count, FirstLast, FoldWith, ReduceWith};
+pub use handle::Agg;
+pub use keeping::{Collect, CountDistinct, TopK};
+pub use numeric::{Mean, Sum, Variance, WrappingSum};
+pub use tuples::Each;
+
+use std::fmt;
+
+/// An integer left the range of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow;
+
+impl fmt::Display for Overflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the sum left the range of its integer type; widen it, or use `wrapping_sum`")
+    }
+}
+
+impl std::error::Error for Overflow {}
+
+/// What is made of many records of type `T`.
+///
+/// ```
+/// use flow_core::aggregate::{Aggregate, Overflow, Plain};
+/// use flow_core::prelude::*;
+///
+/// /// The longest word.
+/// #[derive(Clone)]
+/// struct Longest;
+/// impl Aggregate<&'static str> for Longest {
+///     type In = &'static str;
+///     type Acc = &'static str;
+///     type Out = &'static str;
+///     type Algebra = Plain;
+///     fn name(&self) -> String {
+///         "longest".into()
+///     }
+///     fn start(&self) -> &'static str {
+///         ""
+///     }
+///     fn lift(&self, word: &&'static str) -> &'static str {
+///         word
+///     }
+///     fn add(&self, acc: &mut &'static str, word: &'static str) -> Result<(), Overflow> {
+///         if word.len() > acc.len() {
+///             *acc = word;
+///         }
+///         Ok(())
+///     }
+///     fn result(&self, acc: &&'static str) -> Option<&'static str> {
+///         (!acc.is_empty()).then_some(acc)
+///     }
+/// }
+///
+/// let out = Collected::new();
+/// let job = Job::build("longest", |job| {
+///     let words = source(from_vec(vec!["a", "stream", "of", "words"]));
+///     job.add(words.aggregate(|_| Longest).collect(&out));
+/// });
+/// job.run().unwrap();
+/// assert_eq!(out.take(), ["stream"]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an aggregate of `{T}`",
+    label = "cannot aggregate records of type `{T}`",
+    note = "build it from the handle, `.aggregate(|a| a.sum(|x| x.amount))`, or implement `flow_core::aggregate::Aggregate<{T}>`"
+)]
+pub trait Aggregate<T>: Clone + Send + 'static {
+    /// What it needs of a record.
+    type In: Send + 'static;
+    /// What it keeps.
+    type Acc: Send + 'static;
+    /// What it makes.
+    type Out: 'static;
+    /// What can be done with accumulators: [`Plain`], or more if it implements [`Mergeable`] and its like.
+    type Algebra: Algebra<T, Self>;
+    /// Its name in `explain`.
+    fn name(&self) -> String;
+    /// The accumulator of no records.
+    fn start(&self) -> Self::Acc;
+    /// What it needs of this record.
+    fn lift(&self, record: &T) -> Self::In;
+    /// Takes a record.
+    ///
+    /// # Errors
+    /// When an integer leaves its range: the job ends.
+    fn add(&self, acc: &mut Self::Acc, x: Self::In) -> Result<(), Overflow>;
+    /// The result; `None` where there is none, as of the mean of nothing.
+    fn result(&self, acc: &Self::Acc) -> Option<Self::Out>;
+    /// The result of an accumulator that is not needed any more.
+    fn into_result(&self, acc: Self::Acc) -> Option<Self::Out> {
+        self.result(&acc)
+    }
+}

@@ -1,0 +1,59 @@
+//! A tuple of aggregates is an aggregate. It has a result when each part has one, unless a part is `.optional()`.
+
+use super::{Aggregate, Algebra, Overflow};
+
+/// The algebra of a tuple: what all its parts can do.
+pub struct Each;
+
+macro_rules! tuples {
+    ($($a:ident $i:tt),+) => {
+        impl<T, $($a: Aggregate<T>),+> Aggregate<T> for ($($a,)+) {
+            type In = ($($a::In,)+);
+            type Acc = ($($a::Acc,)+);
+            type Out = ($($a::Out,)+);
+            type Algebra = Each;
+            fn name(&self) -> String {
+                [$(self.$i.name()),+].join(", ")
+            }
+            #[inline(always)]
+            fn start(&self) -> Self::Acc {
+                ($(self.$i.start(),)+)
+            }
+            #[inline(always)]
+            fn lift(&self, record: &T) -> Self::In {
+                ($(self.$i.lift(record),)+)
+            }
+            #[inline(always)]
+            fn add(&self, acc: &mut Self::Acc, x: Self::In) -> Result<(), Overflow> {
+                $(self.$i.add(&mut acc.$i, x.$i)?;)+
+                Ok(())
+            }
+            #[inline(always)]
+            fn result(&self, acc: &Self::Acc) -> Option<Self::Out> {
+                Some(($(self.$i.result(&acc.$i)?,)+))
+            }
+            #[inline(always)]
+            fn into_result(&self, acc: Self::Acc) -> Option<Self::Out> {
+                Some(($(self.$i.into_result(acc.$i)?,)+))
+            }
+        }
+        impl<T, $($a: Aggregate<T>),+> Algebra<T, ($($a,)+)> for Each {
+            const MERGES: bool = $($a::Algebra::MERGES)&&+;
+            const COMMUTES: bool = $($a::Algebra::COMMUTES)&&+;
+            const INVERTS: bool = $($a::Algebra::INVERTS)&&+;
+            #[inline(always)]
+            fn merge(aggregate: &($($a,)+), acc: &mut ($($a::Acc,)+), later: ($($a::Acc,)+)) -> Result<(), Overflow> {
+                $(<$a::Algebra as Algebra<T, $a>>::merge(&aggregate.$i, &mut acc.$i, later.$i)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+tuples!(A 0);
+tuples!(A 0, B 1);
+tuples!(A 0, B 1, C 2);
+tuples!(A 0, B 1, C 2, D 3);
+tuples!(A 0, B 1, C 2, D 3, E 4);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuples!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);

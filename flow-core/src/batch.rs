@@ -1,0 +1,53 @@
+//! What travels on an edge: a batch of records with marks at their exact places.
+//!
+//! The legal sequence on an edge, over all its batches:
+//!
+//! ```text
+//! ( item | Watermark | Idle Active | Barrier )* End
+//! ```
+//!
+//! Watermarks rise strictly, an `Idle` is followed by `Active` before the next item or watermark, nothing follows
+//! `End`. A batch says how far it got with `marks`: `(position, mark)` stands before the item at that position.
+//! Where the sender happened to cut its batches is not part of the sequence and has no meaning.
+
+use crate::time::Timestamp;
+use std::any::Any;
+
+/// What stands between items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// No further on-time element has a timestamp at or below this.
+    Watermark(Timestamp),
+    /// This input is silent for now and holds back nobody.
+    Idle,
+    /// It speaks again; its last watermark counts again.
+    Active,
+    /// A checkpoint barrier with its number.
+    Barrier(u64),
+    /// Nothing follows.
+    End,
+}
+
+/// A batch whose item type the two ends of the edge know and nobody between them needs to.
+pub struct Batch {
+    /// A `Vec<M>`.
+    pub items: Box<dyn Any + Send>,
+    /// How many items there are.
+    pub len: usize,
+    /// `(position, mark)`, by position; a mark stands before the item at its position.
+    pub marks: Vec<(usize, Mark)>,
+}
+
+impl std::fmt::Debug for Batch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Batch").field("len", &self.len).field("marks", &self.marks).finish_non_exhaustive()
+    }
+}
+
+impl Batch {
+    /// A batch of `items`.
+    pub fn new<M: Send + 'static>(items: Box<Vec<M>>, marks: Vec<(usize, Mark)>) -> Self {
+        let len = items.len();
+        Batch { items, len, marks }
+    }
+}

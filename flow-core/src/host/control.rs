@@ -1,0 +1,118 @@
+//! What all threads of a job share: the first failure, the stop request, and how to wake everybody.
+
+use crate::channel::Signal;
+use crate::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Shared by the threads of a job and its handle.
+#[derive(Clone, Default)]
+pub struct Control(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    /// The job is over: nobody steps any more.
+    over: AtomicBool,
+    /// Sources are asked to end.
+    stop: AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    failure: Option<Error>,
+    signals: Vec<Signal>,
+    /// Threads that have not finished, by name.
+    running: Vec<(usize, String)>,
+    started: usize,
+}
+
+impl Control {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a thread to wake when something happens.
+    pub fn attach(&self, signal: Signal) {
+        self.lock().signals.push(signal);
+    }
+
+    fn wake_all(&self) {
+        let signals = self.lock().signals.clone();
+        signals.iter().for_each(Signal::wake);
+    }
+
+    /// Ends the job with `error`, unless it has failed already.
+    pub fn fail(&self, error: Error) {
+        self.lock().failure.get_or_insert(error);
+        self.0.over.store(true, Ordering::Release);
+        self.wake_all();
+        self.0.changed.notify_all();
+    }
+
+    /// Whether the job has failed: nobody steps any more.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.0.over.load(Ordering::Relaxed)
+    }
+
+    /// Takes the failure.
+    pub fn take_failure(&self) -> Option<Error> {
+        self.lock().failure.take()
+    }
+
+    /// Asks the sources to end as if their input had.
+    pub fn stop(&self) {
+        self.0.stop.store(true, Ordering::Relaxed);
+        self.wake_all();
+    }
+
+    /// Whether the sources are to end.
+    #[inline]
+    pub fn stopping(&self) -> bool {
+        self.0.stop.load(Ordering::Relaxed)
+    }
+
+    /// A thread begins; it says so again with [`Control::finished`].
+    pub fn started(&self, name: String) -> usize {
+        let mut state = self.lock();
+        state.started += 1;
+        let id = state.started;
+        state.running.push((id, name));
+        id
+    }
+
+    /// A thread has finished.
+    pub fn finished(&self, id: usize) {
+        self.lock().running.retain(|r| r.0 != id);
+        self.0.changed.notify_all();
+    }
+
+    /// Waits until all threads have finished. After a failure it waits for `grace` only: the names of those still inside
+    /// a user's closure are returned.
+    pub fn wait(&self, grace: Duration) -> Vec<String> {
+        let mut state = self.lock();
+        let mut failed_at = None;
+        loop {
+            if state.running.is_empty() {
+                return Vec::new();
+            }
+            if state.failure.is_some() {
+                let since = *failed_at.get_or_insert_with(Instant::now);
+                let Some(left) = grace.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) else {
+                    return state.running.iter().map(|r| r.1.clone()).collect();
+                };
+                state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            } else {
+                state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Lost wake-ups over all threads: always 0, or there is a bug.
+    pub fn rescues(&self) -> u64 {
+        self.lock().signals.iter().map(Signal::rescues).sum()
+    }
+}

@@ -1,0 +1,108 @@
+//! One thread, a virtual clock, and a seed that decides everything else: the same seed gives the same run.
+//!
+//! The seed chooses which stage steps next; the batch sizes are drawn by the stages themselves, from 1 to the limit. The
+//! clock moves when nobody can do anything, to the first tick that somebody waits for. When nobody waits for anything
+//! the job is stuck, which is reported as the bug it is.
+
+use super::Host;
+use super::task::{Progress, Task};
+use super::wire::{Instance, Launch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::stage::split_mix;
+use crate::time::{Clock, VirtualClock};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the simulation waits at once for records from outside the job.
+const OUTSIDE: Duration = Duration::from_millis(1);
+
+/// See the module.
+pub struct Simulation {
+    seed: u64,
+    clock: Arc<VirtualClock>,
+}
+
+impl Simulation {
+    /// A run that `seed` decides, on `clock`.
+    pub fn new(seed: u64, clock: Arc<VirtualClock>) -> Self {
+        Simulation { seed, clock }
+    }
+}
+
+impl Host for Simulation {
+    fn place(&self, _: usize, _: usize, _: usize, _: usize) -> usize {
+        0
+    }
+
+    fn run(&self, launch: Launch) -> Result<()> {
+        let Launch { threads, control, .. } = launch;
+        let Some((mut waiter, instances)) = threads.into_iter().next() else { return Ok(()) };
+        let tasks = instances.into_iter().map(Instance::open).collect::<Result<Vec<Task>>>()?;
+        let mut run = Run { seed: self.seed, quiet: vec![None; tasks.len()], tasks };
+        while let Some(next) = run.choose() {
+            let Some(task) = next else {
+                match run.deadline() {
+                    Some(tick) => self.clock.advance_to(tick),
+                    None if run.tasks.iter().any(|t| t.is_source() && !t.is_done()) => {
+                        waiter.wait(Some(OUTSIDE), || false);
+                    }
+                    None => return Err(run.stuck()),
+                }
+                run.wake();
+                continue;
+            };
+            run.step(task, self.clock.ticks(), control.stopping())?;
+            if control.is_over() {
+                return control.take_failure().map_or(Ok(()), Err);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The tasks of a run, and which of them had nothing to do when they were last stepped.
+struct Run {
+    seed: u64,
+    tasks: Vec<Task>,
+    quiet: Vec<Option<Progress>>,
+}
+
+impl Run {
+    /// A task that may have something to do; `Some(None)` when there is none, `None` when all are done.
+    fn choose(&mut self) -> Option<Option<usize>> {
+        if self.tasks.iter().all(Task::is_done) {
+            return None;
+        }
+        let awake = (0..self.tasks.len()).filter(|t| self.quiet[*t].is_none() && !self.tasks[*t].is_done());
+        let awake: Vec<usize> = awake.collect();
+        if awake.is_empty() {
+            return Some(None);
+        }
+        Some(Some(awake[(split_mix(&mut self.seed) % awake.len() as u64) as usize]))
+    }
+
+    fn step(&mut self, task: usize, now: i64, stop: bool) -> Result<()> {
+        match self.tasks[task].step(now, stop)? {
+            Progress::Made | Progress::Done => self.wake(),
+            quiet => self.quiet[task] = Some(quiet),
+        }
+        Ok(())
+    }
+
+    /// Something has changed: everybody may have something to do.
+    fn wake(&mut self) {
+        self.quiet.fill(None);
+    }
+
+    fn deadline(&self) -> Option<i64> {
+        let ticks =
+            self.quiet.iter().filter_map(|q| if let Some(Progress::Idle(tick)) = q { *tick } else { None });
+        ticks.min()
+    }
+
+    fn stuck(&self) -> Error {
+        let open = self.tasks.iter().zip(&self.quiet).filter(|(t, _)| !t.is_done());
+        let open: Vec<String> = open.map(|(t, q)| format!("{} ({q:?})", t.name())).collect();
+        Error::new(ErrorKind::Stuck, format!("nobody can go on: {}", open.join(", ")))
+    }
+}

@@ -1,0 +1,163 @@
+//! A stage instance with its incoming rings, and the step that every host takes.
+
+use super::panics::guard;
+use crate::batch::Batch;
+use crate::channel::Receiver;
+use crate::error::Result;
+use crate::metrics::StageMetrics;
+use crate::stage::{Stage, Step};
+use std::time::{Duration, Instant};
+
+/// What came of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// Something happened; step it again.
+    Made,
+    /// It waits for a batch, for its waker, or for this tick of the clock.
+    Idle(Option<i64>),
+    /// It waits for room downstream.
+    Blocked,
+    /// It is done and dropped.
+    Done,
+}
+
+/// A stage instance as a host steps it.
+pub struct Task {
+    name: String,
+    /// Dropped when it is done: its edges close.
+    stage: Option<Box<dyn Stage>>,
+    inputs: Vec<Receiver<Batch>>,
+    /// The input to look at first, so that none starves.
+    turn: usize,
+    stop_told: bool,
+    /// Whether it has been flushed since it last worked.
+    flushed: bool,
+    metrics: StageMetrics,
+    /// When it began to wait for room.
+    blocked: Option<Instant>,
+}
+
+impl Task {
+    pub(super) fn new(
+        name: String,
+        stage: Box<dyn Stage>,
+        inputs: Vec<Receiver<Batch>>,
+        metrics: StageMetrics,
+    ) -> Self {
+        let stage = Some(stage);
+        Task { name, stage, inputs, turn: 0, stop_told: false, flushed: true, metrics, blocked: None }
+    }
+
+    /// The stage's name and the instance's number.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether its records come from outside the job.
+    pub fn is_source(&self) -> bool {
+        self.inputs.is_empty()
+    }
+
+    /// Whether it is done.
+    pub fn is_done(&self) -> bool {
+        self.stage.is_none()
+    }
+
+    /// Whether a ring has news for it: a batch, the end of a sender, or room.
+    pub fn has_news(&mut self) -> bool {
+        let Some(stage) = &mut self.stage else { return false };
+        if self.blocked.is_some() {
+            return stage.room();
+        }
+        self.inputs.iter().enumerate().any(|(i, ring)| stage.wants(i) && ring.is_ready())
+    }
+
+    /// Steps it once. `stop` asks a source to end.
+    ///
+    /// # Errors
+    /// The stage's failure, a panic among them.
+    pub fn step(&mut self, now: i64, stop: bool) -> Result<Progress> {
+        guard(|| self.step_unguarded(now, stop)).map_err(|e| e.in_stage(self.name.clone()))
+    }
+
+    fn step_unguarded(&mut self, now: i64, stop: bool) -> Result<Progress> {
+        let begun = Instant::now();
+        let Some(stage) = &mut self.stage else { return Ok(Progress::Done) };
+        if stop && !std::mem::replace(&mut self.stop_told, true) {
+            stage.stop();
+        }
+        if stage.deadline().is_some_and(|at| at <= now) {
+            stage.tick(now);
+        }
+        let step = stage.step()?;
+        let progress = match step {
+            Step::Worked => self.worked(),
+            Step::Hungry => self.feed(),
+            Step::Full => Progress::Blocked,
+            Step::Wait(tick) => self.rest(tick),
+            Step::Done => {
+                self.stage = None;
+                self.inputs.clear();
+                Progress::Done
+            }
+        };
+        self.account(progress, begun);
+        Ok(progress)
+    }
+
+    fn worked(&mut self) -> Progress {
+        self.flushed = false;
+        if let Some(stage) = &mut self.stage {
+            while let Some((input, batch)) = stage.spent() {
+                self.inputs[input].recycle(batch);
+            }
+        }
+        Progress::Made
+    }
+
+    /// Offers the next batch, from the input whose turn it is.
+    fn feed(&mut self) -> Progress {
+        let inputs = self.inputs.len();
+        for k in 0..inputs {
+            let input = (self.turn + k) % inputs;
+            let Some(stage) = &mut self.stage else { break };
+            if !stage.wants(input) {
+                self.inputs[input].relieve();
+                continue;
+            }
+            if let Some(batch) = self.inputs[input].try_recv() {
+                self.turn = input + 1;
+                stage.offer(input, batch);
+                return Progress::Made;
+            }
+        }
+        self.rest(None)
+    }
+
+    /// It is about to wait: what it has buffered goes out first.
+    fn rest(&mut self, tick: Option<i64>) -> Progress {
+        let Some(stage) = &mut self.stage else { return Progress::Done };
+        if !std::mem::replace(&mut self.flushed, true) {
+            stage.flush();
+            return Progress::Made;
+        }
+        Progress::Idle([tick, stage.deadline()].into_iter().flatten().min())
+    }
+
+    fn account(&mut self, progress: Progress, begun: Instant) {
+        if progress == Progress::Blocked {
+            self.blocked.get_or_insert(begun);
+            return;
+        }
+        if let Some(since) = self.blocked.take() {
+            self.metrics.blocked_ns.add(nanos(begun - since));
+        }
+        if progress == Progress::Made {
+            self.metrics.busy_ns.add(nanos(begun.elapsed()));
+        }
+    }
+}
+
+fn nanos(d: Duration) -> u64 {
+    u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
+}

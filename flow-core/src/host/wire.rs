@@ -1,0 +1,137 @@
+//! Connects the instances of a topology with rings.
+
+use super::control::Control;
+use super::panics::guard;
+use super::task::Task;
+use crate::batch::Batch;
+use crate::channel::{Receiver, Sender, Signal, Waiter, recycling};
+use crate::error::Result;
+use crate::metrics::StageMetrics;
+use crate::stage::{BatchSize, Commits, EdgeId, EdgeKind, Faults, OpenCx, Stage, Topology, Wire};
+use crate::time::Clock;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A stage instance that has not been opened.
+pub struct Instance {
+    name: String,
+    stage: Box<dyn Stage>,
+    inputs: Vec<Receiver<Batch>>,
+    cx: OpenCx,
+}
+
+impl Instance {
+    /// The stage's name and the instance's number.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Opens it, on the thread that will step it.
+    ///
+    /// # Errors
+    /// What the stage reports.
+    pub fn open(mut self) -> Result<Task> {
+        guard(|| self.stage.open(&mut self.cx)).map_err(|e| e.in_stage(self.name.clone()))?;
+        Ok(Task::new(self.name, self.stage, self.inputs, self.cx.metrics().clone()))
+    }
+}
+
+/// Everything a host needs to run a job: its instances by thread, each thread with its waiter.
+pub struct Launch {
+    /// The threads.
+    pub threads: Vec<(Waiter, Vec<Instance>)>,
+    /// What they share.
+    pub control: Control,
+    /// Their clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What is given to every instance.
+pub(crate) struct Settings {
+    pub batch: BatchSize,
+    pub ring: usize,
+    pub clock: Arc<dyn Clock>,
+    pub control: Control,
+    pub commits: Commits,
+}
+
+/// The ends of the rings of each instance.
+#[derive(Default)]
+struct Ends {
+    wires: HashMap<EdgeId, Vec<Sender<Batch>>>,
+    inputs: Vec<Receiver<Batch>>,
+}
+
+/// Connects everything; `place` says on which thread an instance runs. Also returns the counters by stage.
+pub(crate) fn wire(
+    topology: Topology,
+    place: impl Fn(usize, usize, usize, usize) -> usize,
+    settings: &Settings,
+) -> (Launch, Vec<(String, Vec<StageMetrics>)>) {
+    let mut places = Vec::new();
+    let mut task = 0;
+    for (s, stage) in topology.stages.iter().enumerate() {
+        places.push((0..stage.count).map(|i| place(s, i, stage.count, task + i)).collect::<Vec<_>>());
+        task += stage.count;
+    }
+    let threads = places.iter().flatten().max().map_or(1, |most| most + 1);
+    let (signals, waiters): (Vec<Signal>, Vec<Waiter>) = (0..threads).map(|_| Signal::new()).unzip();
+    signals.iter().for_each(|signal| settings.control.attach(signal.clone()));
+    let mut ends = connect(&topology, &places, &signals, settings.ring);
+    let mut threads: Vec<(Waiter, Vec<Instance>)> = waiters.into_iter().map(|w| (w, Vec::new())).collect();
+    let mut metrics = Vec::new();
+    let mut seeds = settings.batch;
+    for (s, def) in topology.stages.into_iter().enumerate() {
+        let counters: Vec<_> = def.instances.iter().map(|_| StageMetrics::default()).collect();
+        for (i, stage) in def.instances.into_iter().enumerate() {
+            let Ends { wires, inputs } = ends.remove(&(s, i)).unwrap_or_default();
+            let wires = wires.into_iter().map(|(e, w)| (e, w.into_iter().map(Wire::new).collect())).collect();
+            let cx = OpenCx {
+                stage: def.name.clone(),
+                instance: i,
+                instances: def.count,
+                inputs: inputs.len(),
+                wires,
+                batch: seeds.fork(),
+                metrics: counters[i].clone(),
+                faults: Faults::default(),
+                clock: Arc::clone(&settings.clock),
+                signal: signals[places[s][i]].clone(),
+                commits: Arc::clone(&settings.commits),
+            };
+            let name = format!("{}[{i}]", def.name);
+            threads[places[s][i]].1.push(Instance { name, stage, inputs, cx });
+        }
+        metrics.push((def.name, counters));
+    }
+    let (control, clock) = (settings.control.clone(), Arc::clone(&settings.clock));
+    (Launch { threads, control, clock }, metrics)
+}
+
+/// A ring for every sender and receiver of every edge.
+fn connect(
+    topology: &Topology,
+    places: &[Vec<usize>],
+    signals: &[Signal],
+    ring: usize,
+) -> HashMap<(usize, usize), Ends> {
+    let mut ends: HashMap<(usize, usize), Ends> = HashMap::new();
+    for (to, stage) in topology.stages.iter().enumerate() {
+        for id in &stage.inputs {
+            let edge = topology.edges[id];
+            let (senders, receivers) = (topology.stages[edge.from].count, stage.count);
+            for s in 0..senders {
+                for r in 0..receivers {
+                    if edge.kind == EdgeKind::Forward && r != s % receivers {
+                        continue;
+                    }
+                    let (consumer, producer) = (&signals[places[to][r]], &signals[places[edge.from][s]]);
+                    let (tx, rx) = recycling::<Batch>(ring, consumer.clone(), producer.clone());
+                    ends.entry((edge.from, s)).or_default().wires.entry(*id).or_default().push(tx);
+                    ends.entry((to, r)).or_default().inputs.push(rx);
+                }
+            }
+        }
+    }
+    ends
+}

@@ -1,0 +1,127 @@
+//! A job that runs: its handle, and what happens at its end.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::host::wire::{Settings, wire};
+use crate::host::{Control, Host, Launch};
+use crate::metrics::{Report, StageMetrics, StageReport};
+use crate::stage::{BatchSize, Commits, Topology};
+use crate::time::Clock;
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// A job that is connected and about to run.
+pub(super) struct Running {
+    name: String,
+    host: Box<dyn Host>,
+    launch: Launch,
+    stages: Stages,
+    control: Control,
+    commits: Commits,
+    started: Instant,
+}
+
+/// The counters of all stages.
+type Stages = Arc<Vec<(String, Vec<StageMetrics>)>>;
+
+impl Running {
+    pub fn new(
+        name: String,
+        host: Box<dyn Host>,
+        topology: Topology,
+        batch: BatchSize,
+        ring: usize,
+        clock: Arc<dyn Clock>,
+        control: Control,
+    ) -> Self {
+        let commits = Commits::default();
+        let settings =
+            Settings { batch, ring, clock, control: control.clone(), commits: Arc::clone(&commits) };
+        let place = |s, i, n, t| host.place(s, i, n, t);
+        let (launch, stages) = wire(topology, place, &settings);
+        Running { name, launch, stages: Arc::new(stages), control, commits, started: Instant::now(), host }
+    }
+
+    /// Runs to the end, then commits what the sinks have staged: all or nothing.
+    pub fn finish(self) -> Result<Report> {
+        let Running { name, host, launch, stages, control, commits, started } = self;
+        let ran = host.run(launch);
+        let staged = std::mem::take(&mut *commits.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut result = ran;
+        for commit in staged {
+            if result.is_ok() {
+                result = commit.commit();
+            } else {
+                commit.abort();
+            }
+        }
+        result?;
+        Ok(report(&name, &stages, &control, started))
+    }
+}
+
+fn report(name: &str, stages: &Stages, control: &Control, started: Instant) -> Report {
+    let elapsed = started.elapsed();
+    let stages = stages.iter().map(|(name, counters)| Report::stage(name, elapsed, counters)).collect();
+    Report { job: name.to_owned(), elapsed, stages, rescues: control.rescues() }
+}
+
+/// A job that is running on threads of its own.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// let job = Job::build("endless", |job| job.add(source(generate(u64::MAX, |i| i)).for_each(|_| ())));
+/// let handle = job.start().unwrap();
+/// while handle.metrics()[0].records_in == 0 {}
+/// handle.stop();
+/// assert!(handle.join().unwrap().stages[0].records_in > 0);
+/// ```
+#[must_use = "a job goes on when its handle is dropped, but nobody hears of its failure"]
+pub struct JobHandle {
+    thread: JoinHandle<Result<Report>>,
+    control: Control,
+    stages: Stages,
+    started: Instant,
+    name: String,
+}
+
+impl JobHandle {
+    pub(super) fn spawn(running: Running) -> Result<Self> {
+        let (control, stages) = (running.control.clone(), Arc::clone(&running.stages));
+        let (started, name) = (running.started, running.name.clone());
+        let builder = std::thread::Builder::new().name(format!("flow-{name}"));
+        let thread = builder.spawn(move || running.finish());
+        let thread =
+            thread.map_err(|e| Error::new(ErrorKind::Plan, format!("a thread cannot be started: {e}")))?;
+        Ok(JobHandle { thread, control, stages, started, name })
+    }
+
+    /// Asks the sources to end as if their input had; the job then runs to its regular end and commits.
+    pub fn stop(&self) {
+        self.control.stop();
+    }
+
+    /// What each stage has done so far.
+    pub fn metrics(&self) -> Vec<StageReport> {
+        self.report().stages
+    }
+
+    /// The report as it stands.
+    pub fn report(&self) -> Report {
+        report(&self.name, &self.stages, &self.control, self.started)
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// The job's first failure.
+    pub fn join(self) -> Result<Report> {
+        let gone = |_| Err(Error::new(ErrorKind::Panic, "the thread that watches over the job panicked"));
+        self.thread.join().unwrap_or_else(gone)
+    }
+}

@@ -1,0 +1,177 @@
+//! A job: a pipeline that can be run.
+
+mod explain;
+mod handle;
+
+pub use handle::JobHandle;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::exchange::KEY_GROUPS;
+use crate::host::simulation::Simulation;
+use crate::host::threads::Threads;
+use crate::host::{Control, Host, HostKind};
+use crate::metrics::Report;
+use crate::op::Terminal;
+use crate::op::chain::Whole;
+use crate::stage::{BatchSize, BuildCx, Topology};
+use crate::time::{Clock, SystemClock, VirtualClock};
+use handle::Running;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Builds one pass of one end of the pipeline.
+type End = Box<dyn Fn(&mut BuildCx) + Send>;
+
+/// Batches that a ring holds at most.
+const RING_BATCHES: usize = 8;
+
+/// Items of a batch at most, unless the job says otherwise. 1,024 to 4,096 measured the same.
+const BATCH_ITEMS: usize = 1024;
+
+/// A pipeline, ready to run: what a function declared in `dataflow!` returns.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// let out = Collected::new();
+/// let job = Job::build("double", |job| job.add(source(from_iter(1..4)).map(|n| 2 * n).collect(&out)));
+/// let report = job.parallelism(2).run().unwrap();
+/// assert_eq!(out.take(), [2, 4, 6]);
+/// assert_eq!(report.stages.len(), 1);
+/// ```
+#[must_use = "a job does nothing until it is run"]
+pub struct Job {
+    name: String,
+    ends: Vec<End>,
+    parallelism: usize,
+    host: HostKind,
+    own_host: Option<Box<dyn Host>>,
+    batch: usize,
+    ring: usize,
+}
+
+impl Job {
+    /// A job without a pipeline.
+    pub fn new(name: impl Into<String>) -> Self {
+        crate::stage::meta::new_pipeline();
+        Job {
+            name: name.into(),
+            ends: Vec::new(),
+            parallelism: 1,
+            host: HostKind::Auto,
+            own_host: None,
+            batch: BATCH_ITEMS,
+            ring: RING_BATCHES,
+        }
+    }
+
+    /// A job whose pipeline `f` writes, with the operators' methods.
+    pub fn build(name: impl Into<String>, f: impl FnOnce(&mut Job)) -> Self {
+        let mut job = Job::new(name);
+        f(&mut job);
+        job
+    }
+
+    /// Adds an end of the pipeline.
+    pub fn add<E: Terminal>(&mut self, end: E) {
+        let original = Mutex::new(end);
+        self.ends.push(Box::new(move |cx| {
+            let end = original.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            end.build_end(cx, Whole);
+        }));
+    }
+
+    /// In how many instances everything behind an exchange runs; 1 unless said otherwise.
+    pub fn parallelism(mut self, n: usize) -> Self {
+        self.parallelism = n;
+        self
+    }
+
+    /// Who steps the stages.
+    pub fn host(mut self, host: HostKind) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// Runs on a host of your own.
+    pub fn host_with(mut self, host: impl Host + 'static) -> Self {
+        self.own_host = Some(Box::new(host));
+        self
+    }
+
+    /// How many items a batch holds at most. It changes the speed, never the result.
+    pub fn batch_size(mut self, items: usize) -> Self {
+        self.batch = items;
+        self
+    }
+
+    /// How many batches a ring between two instances holds at most. It bounds memory.
+    pub fn ring_batches(mut self, batches: usize) -> Self {
+        self.ring = batches;
+        self
+    }
+
+    /// Runs to the end of the input.
+    ///
+    /// # Errors
+    /// The first failure: nothing is committed then.
+    pub fn run(self) -> Result<Report> {
+        self.launch(None)?.finish()
+    }
+
+    /// Runs to the end on one thread with a virtual clock, as `seed` decides: see [`crate::host::simulation`].
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn simulate(self, seed: u64) -> Result<Report> {
+        self.launch(Some(seed))?.finish()
+    }
+
+    /// Starts and returns at once.
+    ///
+    /// # Errors
+    /// When the job cannot start.
+    pub fn start(self) -> Result<JobHandle> {
+        JobHandle::spawn(self.launch(None)?)
+    }
+
+    fn topology(&self) -> Result<Topology> {
+        if self.ends.is_empty() {
+            return Err(Error::new(ErrorKind::Plan, format!("job `{}` has no pipeline", self.name)));
+        }
+        for (what, value, most) in [
+            ("a parallelism", self.parallelism, KEY_GROUPS),
+            ("a batch size", self.batch, usize::MAX),
+            ("ring_batches", self.ring, usize::MAX),
+        ] {
+            if value == 0 || value > most {
+                let most = if most == usize::MAX { String::new() } else { format!(" and at most {most}") };
+                let what = format!("{what} of {value}: it has to be at least 1{most}");
+                return Err(Error::new(ErrorKind::Plan, what));
+            }
+        }
+        Topology::build(self.parallelism, |cx| self.ends.iter().for_each(|end| end(cx)))
+    }
+
+    fn launch(mut self, seed: Option<u64>) -> Result<Running> {
+        let topology = self.topology()?;
+        let instances = topology.stages.iter().map(|s| s.count).sum();
+        let virtual_clock = Arc::new(VirtualClock::new());
+        let (host, clock): (Box<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.take()) {
+            (Some(seed), _) => (Box::new(Simulation::new(seed, Arc::clone(&virtual_clock))), virtual_clock),
+            (None, Some(own)) => (own, Arc::new(SystemClock::new())),
+            (None, None) => {
+                (Box::new(Threads::of(self.host, instances, self.parallelism)), Arc::new(SystemClock::new()))
+            }
+        };
+        let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
+        Ok(Running::new(self.name, host, topology, batch, self.ring, clock, Control::default()))
+    }
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job")
+            .field("name", &self.name)
+            .field("parallelism", &self.parallelism)
+            .finish_non_exhaustive()
+    }
+}

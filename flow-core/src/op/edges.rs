@@ -1,0 +1,254 @@
+//! Exchanges without a key: `rebalance`, `shuffle`, `broadcast`, `global`, `partition_by`, `boundary`.
+
+use super::merge::receive;
+use super::{Chain, Kind, Stream, Visit};
+use crate::batch::Mark;
+use crate::error::Result;
+use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Meta, OpenCx, Outs, Push, Stamp, Tail, split_mix};
+use crate::time::Grid;
+
+/// Says to which receiver a record goes.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// use flow_core::op::edges::Partitioner;
+///
+/// /// Even numbers to the first instance, odd ones to the last.
+/// #[derive(Clone)]
+/// struct Parity;
+/// impl Partitioner<u64> for Parity {
+///     fn partition(&mut self, n: &u64, receivers: usize) -> usize {
+///         if n % 2 == 0 { 0 } else { receivers - 1 }
+///     }
+/// }
+/// let out = Collected::new();
+/// let job = Job::build("parity", |job| job.add(source(from_iter(0..4)).partition_by(Parity).collect(&out)));
+/// job.parallelism(2).run().unwrap();
+/// assert_eq!(out.take(), [0, 2, 1, 3], "instance by instance, each in order");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a partitioner of `{T}`",
+    label = "cannot say where a `{T}` goes",
+    note = "implement `flow_core::op::edges::Partitioner<{T}>`, or give a closure `|x: &T, receivers: usize| -> usize`"
+)]
+pub trait Partitioner<T>: Clone + Send + 'static {
+    /// The receiver of `item`, below `receivers`; a number at or above it is taken modulo.
+    fn partition(&mut self, item: &T, receivers: usize) -> usize;
+    /// Told once how many sending instances there are before this one.
+    fn start(&mut self, instance: usize) {
+        let _ = instance;
+    }
+}
+
+impl<T, F: Fn(&T, usize) -> usize + Clone + Send + 'static> Partitioner<T> for F {
+    #[inline]
+    fn partition(&mut self, item: &T, receivers: usize) -> usize {
+        self(item, receivers)
+    }
+}
+
+/// Each sender has one receiver.
+#[derive(Clone, Default)]
+pub struct Forward;
+impl<T> Partitioner<T> for Forward {
+    #[inline(always)]
+    fn partition(&mut self, _: &T, _: usize) -> usize {
+        0
+    }
+}
+
+/// In turn.
+#[derive(Clone, Default)]
+pub struct InTurn(usize);
+impl<T> Partitioner<T> for InTurn {
+    #[inline]
+    fn partition(&mut self, _: &T, receivers: usize) -> usize {
+        let to = self.0 % receivers;
+        self.0 = to + 1;
+        to
+    }
+    fn start(&mut self, instance: usize) {
+        self.0 = instance;
+    }
+}
+
+/// At random, from a seed.
+#[derive(Clone)]
+pub struct AtRandom(u64);
+impl<T> Partitioner<T> for AtRandom {
+    #[inline]
+    fn partition(&mut self, _: &T, receivers: usize) -> usize {
+        (split_mix(&mut self.0) % receivers as u64) as usize
+    }
+    fn start(&mut self, instance: usize) {
+        self.0 = self.0.wrapping_add(split_mix(&mut (instance as u64)));
+    }
+}
+
+/// Sends each record to one receiver.
+pub(crate) struct EdgePush<M, P> {
+    outs: Outs<M>,
+    edge: EdgeRef,
+    partitioner: P,
+}
+
+impl<M: Send + 'static, P> EdgePush<M, P> {
+    pub(crate) fn new(edge: &EdgeRef, partitioner: P) -> Self {
+        EdgePush { outs: Outs::new(edge.id), edge: edge.clone(), partitioner }
+    }
+}
+
+impl<T: Send + 'static, S: Stamp, P: Partitioner<T>> Push<T, S> for EdgePush<(T, S), P> {
+    #[inline(always)]
+    fn push(&mut self, item: T, stamp: S) {
+        let receivers = self.outs.receivers();
+        let to = self.partitioner.partition(&item, receivers);
+        self.outs.send(if to < receivers { to } else { to % receivers }, (item, stamp));
+    }
+}
+
+/// The methods of [`Tail`] for the sender of an edge.
+macro_rules! sender_tail {
+    ($cx:ident, $self:ident, $opened:expr) => {
+        fn open(&mut $self, $cx: &mut OpenCx) -> Result<()> {
+            $opened;
+            $self.outs.open($cx);
+            Ok(())
+        }
+        fn mark(&mut self, mark: Mark) {
+            self.outs.mark(mark);
+        }
+        fn grid(&self) -> Grid {
+            self.edge.grid()
+        }
+        fn room(&mut self) -> bool {
+            self.outs.pump()
+        }
+        fn flush(&mut self) {
+            self.outs.flush();
+        }
+        fn enough(&self) -> bool {
+            self.outs.is_closed()
+        }
+    };
+}
+pub(crate) use sender_tail;
+
+impl<T: Send + 'static, S: Stamp, P: Partitioner<T>> Tail for EdgePush<(T, S), P> {
+    sender_tail!(cx, self, self.partitioner.start(cx.context().instance()));
+}
+
+/// Sends each record to every receiver.
+struct ToAll<M> {
+    outs: Outs<M>,
+    edge: EdgeRef,
+}
+
+impl<T: Clone + Send + 'static, S: Stamp> Push<T, S> for ToAll<(T, S)> {
+    #[inline]
+    fn push(&mut self, item: T, stamp: S) {
+        let last = self.outs.receivers() - 1;
+        for to in 0..last {
+            self.outs.send(to, (item.clone(), stamp));
+        }
+        self.outs.send(last, (item, stamp));
+    }
+}
+
+impl<M: Send + 'static> Tail for ToAll<M> {
+    sender_tail!(cx, self, ());
+}
+
+/// A chain with an exchange behind it.
+#[derive(Clone)]
+pub struct Exchange<C, P> {
+    prev: C,
+    partitioner: P,
+    edge: EdgeRef,
+    kind: EdgeKind,
+    count: Count,
+    meta: Meta,
+}
+
+impl<C: Chain<Out: Send>, P: Partitioner<C::Out>> Chain for Exchange<C, P> {
+    type Out = C::Out;
+    type Stamp = C::Stamp;
+    type Root = C::Root;
+    fn build<N: Push<C::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        receive(cx, &self.meta, self.count, &[(self.edge.clone(), self.kind)], next);
+        cx.out(&self.edge);
+        self.prev.build(cx, EdgePush::new(&self.edge, self.partitioner), visit);
+    }
+}
+
+/// A chain whose records go to all instances of what follows.
+#[derive(Clone)]
+pub struct Broadcast<C> {
+    prev: C,
+    edge: EdgeRef,
+    meta: Meta,
+}
+
+impl<C: Chain<Out: Clone + Send>> Chain for Broadcast<C> {
+    type Out = C::Out;
+    type Stamp = C::Stamp;
+    type Root = C::Root;
+    fn build<N: Push<C::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        receive(cx, &self.meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::Broadcast)], next);
+        cx.out(&self.edge);
+        self.prev.build(cx, ToAll { outs: Outs::new(self.edge.id), edge: self.edge }, visit);
+    }
+}
+
+impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
+    #[track_caller]
+    fn exchange<P>(
+        self,
+        op: &'static str,
+        partitioner: P,
+        kind: EdgeKind,
+        count: Count,
+    ) -> Stream<T, K, Exchange<C, P>> {
+        let meta = Meta::new(op);
+        Stream::of(Exchange { prev: self.chain, partitioner, edge: EdgeRef::fresh(), kind, count, meta })
+    }
+
+    /// Distributes the records in turn over the job's parallelism.
+    #[track_caller]
+    pub fn rebalance(self) -> Stream<T, K, Exchange<C, InTurn>> {
+        self.exchange("rebalance", InTurn::default(), EdgeKind::Rebalance, Count::Parallelism)
+    }
+
+    /// Distributes the records at random over the job's parallelism; the same `seed`, the same distribution.
+    #[track_caller]
+    pub fn shuffle(self, seed: u64) -> Stream<T, K, Exchange<C, AtRandom>> {
+        self.exchange("shuffle", AtRandom(seed), EdgeKind::Shuffle, Count::Parallelism)
+    }
+
+    /// Brings all records to a single instance.
+    #[track_caller]
+    pub fn global(self) -> Stream<T, K, Exchange<C, Forward>> {
+        self.exchange("global", Forward, EdgeKind::Global, Count::Exactly(1))
+    }
+
+    /// Distributes the records as `partitioner` says: a [`Partitioner`] or a closure `|x: &T, receivers: usize| -> usize`.
+    #[track_caller]
+    pub fn partition_by<P: Partitioner<T>>(self, partitioner: P) -> Stream<T, K, Exchange<C, P>> {
+        self.exchange("partition_by", partitioner, EdgeKind::Custom, Count::Parallelism)
+    }
+
+    /// What follows runs in a stage of its own, on another thread where the host has one. Nothing else changes.
+    #[track_caller]
+    pub fn boundary(self) -> Stream<T, K, Exchange<C, Forward>> {
+        self.exchange("boundary", Forward, EdgeKind::Forward, Count::Upstream)
+    }
+
+    /// Every instance of what follows gets every record.
+    #[track_caller]
+    pub fn broadcast(self) -> Stream<T, K, Broadcast<C>>
+    where
+        T: Clone,
+    {
+        Stream::of(Broadcast { prev: self.chain, edge: EdgeRef::fresh(), meta: Meta::new("broadcast") })
+    }
+}

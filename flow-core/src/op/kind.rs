@@ -1,0 +1,101 @@
+//! What a stream's type says beside its record: event time, bounds, replay, and the pipeline's mode.
+
+use crate::stage::Stamp;
+use crate::state::Mode;
+pub use crate::state::{Durable, Volatile};
+use crate::time::Timestamp;
+use std::marker::PhantomData;
+
+/// The stream ends by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounded;
+/// The stream may go on for ever.
+#[derive(Debug, Clone, Copy)]
+pub struct Unbounded;
+
+/// Whether a stream ends: [`Bounded`] or [`Unbounded`].
+pub trait Bounds: Send + 'static {
+    /// The bounds of this stream and another of bounds `B` together.
+    type With<B: Bounds>: Bounds;
+}
+impl Bounds for Bounded {
+    type With<B: Bounds> = B;
+}
+impl Bounds for Unbounded {
+    type With<B: Bounds> = Unbounded;
+}
+
+/// The source can go back to an earlier position.
+#[derive(Debug, Clone, Copy)]
+pub struct Replayable;
+/// What has been read is gone.
+#[derive(Debug, Clone, Copy)]
+pub struct Once;
+
+/// Whether a stream can be read again from a position: [`Replayable`] or [`Once`].
+pub trait Replay: Send + 'static {
+    /// The replay of this stream and another of `R` together.
+    type With<R: Replay>: Replay;
+}
+impl Replay for Replayable {
+    type With<R: Replay> = R;
+}
+impl Replay for Once {
+    type With<R: Replay> = Once;
+}
+
+/// All of this together: the `K` of [`Stream<T, K, C>`](super::Stream).
+///
+/// A function over any stream is written `fn f<K: Kind>(s: Stream<T, K, impl Flow<T, K>>) -> Stream<U, K, impl Flow<U, K>>`.
+pub trait Kind: Send + 'static {
+    /// What each record carries: `()`, or a [`Timestamp`] behind `event_time`.
+    type Stamp: Stamp;
+    /// [`Bounded`] or [`Unbounded`].
+    type Bounds: Bounds;
+    /// [`Replayable`] or [`Once`].
+    type Replay: Replay;
+    /// [`Volatile`] or [`Durable`].
+    type Mode: Mode;
+    /// The same with event time.
+    type Timed: Kind<Stamp = Timestamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
+    /// The same, bounded.
+    type Ending: Kind<Stamp = Self::Stamp, Bounds = Bounded, Replay = Self::Replay, Mode = Self::Mode>;
+    /// The same without event time.
+    type Untimed: Kind<Stamp = (), Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
+    /// This and another stream of the same stamp and mode together.
+    type With<K: Kind<Stamp = Self::Stamp, Mode = Self::Mode>>: Kind<Stamp = Self::Stamp, Mode = Self::Mode>;
+}
+
+/// The only [`Kind`]: stamp, bounds, replay, mode.
+pub struct Is<S, B, R, M>(PhantomData<fn() -> (S, B, R, M)>);
+
+impl<S: Stamp, B: Bounds, R: Replay, M: Mode> Kind for Is<S, B, R, M> {
+    type Stamp = S;
+    type Bounds = B;
+    type Replay = R;
+    type Mode = M;
+    type Timed = Is<Timestamp, B, R, M>;
+    type Ending = Is<S, Bounded, R, M>;
+    type Untimed = Is<(), B, R, M>;
+    type With<K: Kind<Stamp = S, Mode = M>> = Is<S, B::With<K::Bounds>, R::With<K::Replay>, M>;
+}
+
+/// A kind with event time.
+#[diagnostic::on_unimplemented(
+    message = "this stream has no event time, and an event-time operator needs one",
+    label = "needs event time",
+    note = "say upstream when an event happened: `.event_time(|x| x.time, disorder = 5s)`"
+)]
+pub trait HasEventTime: Kind<Stamp = Timestamp> {}
+#[diagnostic::do_not_recommend]
+impl<B: Bounds, R: Replay, M: Mode> HasEventTime for Is<Timestamp, B, R, M> {}
+
+/// A kind that ends.
+#[diagnostic::on_unimplemented(
+    message = "this stream never ends, and the operator gives its result at the end of the input",
+    label = "needs bounded input",
+    note = "bound the source (`.take(n)`, a file, an iterator), or give each window its result: `.window(tumbling(1h))`"
+)]
+pub trait Ends: Kind<Bounds = Bounded> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Bounded, R, M> {}

@@ -1,0 +1,32 @@
+//! Streams and operators: what a pipeline is written with.
+//!
+//! * [`stream`]: [`Stream`], a pipeline's typed handle; [`kind`]: what its type says beside the record;
+//! * [`chain`]: what a stream is made of and how it builds itself; [`tee`], [`fork`], [`boxed`]: where chains branch and
+//!   where their types end;
+//! * [`operator`]: the one-to-one operator, built in or the user's own; one file each: `map`, `filter`, …;
+//! * [`keyed`]: streams with a key, [`rolling`] operators over them;
+//! * [`edges`]: exchanges without a key, [`merge`]: fan-in;
+//! * [`event_time`]: timestamps and watermarks.
+
+pub mod boxed;
+pub mod chain;
+pub mod edges;
+pub mod event_time;
+pub mod fork;
+pub mod keyed;
+pub mod kind;
+pub mod merge;
+pub mod operator;
+pub mod rolling;
+pub mod stateless;
+pub mod stream;
+pub mod take;
+pub mod tee;
+pub mod tries;
+
+pub use chain::{Chain, Flow, Terminal, Visit};
+pub use fork::{Either, Either3, Either4, Forked};
+pub use keyed::{Key, KeyFn, KeyedStream};
+pub use kind::{Bounded, Is, Kind, Unbounded};
+pub use operator::Operator;
+pub use stream::Stream;

@@ -1,0 +1,177 @@
+//! The one-to-one operator: one record in, any number out, fused into its stage.
+
+use super::{Chain, Kind, Stream, Visit};
+use crate::aggregate::Overflow;
+use crate::error::{Error, ErrorKind, Result};
+use crate::stage::push::forward_tail;
+use crate::stage::{BuildCx, Context, Faults, Meta, OpenCx, Push, Stamp, Tail};
+use std::marker::PhantomData;
+
+/// What an operator may say instead of emitting: an error, which ends the job.
+pub type OpError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A one-to-one operator over records of type `T`. All of `map`, `filter`, `flat_map` … are written with it, and so
+/// is your own: [`Stream::apply`].
+///
+/// Each parallel instance works on a clone of the untouched original. State kept in it is lost when the job ends: keyed
+/// state belongs into `map_with_state`.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// use flow_core::op::operator::{OpError, Operator};
+///
+/// /// Emits the difference to the record before.
+/// #[derive(Clone, Default)]
+/// struct Differences(Option<i64>);
+///
+/// impl Operator<i64> for Differences {
+///     type Out = i64;
+///     fn name(&self) -> &'static str {
+///         "differences"
+///     }
+///     fn item<O: FnMut(i64)>(&mut self, item: i64, out: &mut O) -> Result<(), OpError> {
+///         if let Some(before) = self.0.replace(item) {
+///             out(item - before);
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let out = Collected::new();
+/// let job = Job::build("d", |job| {
+///     job.add(source(from_vec(vec![1, 4, 9])).apply(Differences::default()).collect(&out));
+/// });
+/// job.run().unwrap();
+/// assert_eq!(out.take(), [3, 5]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operator over `{T}`",
+    label = "cannot be applied to a stream of `{T}`",
+    note = "implement `flow_core::op::Operator<{T}>` for it"
+)]
+pub trait Operator<T>: Clone + Send + 'static {
+    /// What it emits.
+    type Out: 'static;
+    /// Whether [`Operator::item`] ever fails; `false` saves a look a record.
+    const FALLIBLE: bool = true;
+    /// Its name in ids, graphs and errors.
+    fn name(&self) -> &'static str;
+    /// Opens what it needs, once for each parallel instance.
+    ///
+    /// # Errors
+    /// Ends the job before any record is read.
+    fn open(&mut self, cx: &Context) -> Result<(), OpError> {
+        let _ = cx;
+        Ok(())
+    }
+    /// Takes one record and emits any number into `out`; they carry the record's timestamp.
+    ///
+    /// # Errors
+    /// Ends the job; nothing more is emitted.
+    fn item<O: FnMut(Self::Out)>(&mut self, item: T, out: &mut O) -> Result<(), OpError>;
+    /// Whether it will emit nothing more, so that its input may end.
+    fn enough(&self) -> bool {
+        false
+    }
+}
+
+/// A chain with an operator behind it.
+#[derive(Clone)]
+pub struct Then<C, O> {
+    prev: C,
+    op: O,
+    meta: Meta,
+}
+
+impl<T: 'static, K: Kind, C> Stream<T, K, C> {
+    /// Applies an operator of your own: see [`Operator`].
+    #[track_caller]
+    pub fn apply<O: Operator<T>>(self, op: O) -> Stream<O::Out, K, Then<C, O>> {
+        self.then(op)
+    }
+
+    #[track_caller]
+    pub(crate) fn then<O: Operator<T>>(self, op: O) -> Stream<O::Out, K, Then<C, O>> {
+        let meta = Meta::new(op.name());
+        Stream::of(Then { prev: self.chain, op, meta })
+    }
+}
+
+impl<C, O> Then<C, O> {
+    /// For operators that are reached through another handle than [`Stream`].
+    pub(crate) fn new(prev: C, op: O, meta: Meta) -> Self {
+        Then { prev, op, meta }
+    }
+}
+
+impl<C: Chain, O: Operator<C::Out>> Chain for Then<C, O> {
+    type Out = O::Out;
+    type Stamp = C::Stamp;
+    type Root = C::Root;
+    fn build<N: Push<O::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, "");
+        self.prev.build(
+            cx,
+            ThenPush {
+                op: self.op,
+                next,
+                faults: Faults::default(),
+                failed: false,
+                meta,
+                record: PhantomData,
+            },
+            visit,
+        );
+    }
+}
+
+/// An operator in its stage.
+struct ThenPush<T, O, N> {
+    op: O,
+    next: N,
+    faults: Faults,
+    /// An operator that failed emits nothing more; the stage stops when its batch is over.
+    failed: bool,
+    meta: Meta,
+    record: PhantomData<fn() -> T>,
+}
+
+impl<T, O, N> ThenPush<T, O, N> {
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self, error: &OpError) {
+        self.failed = true;
+        self.faults.raise(operator_error(&self.meta, error));
+    }
+}
+
+/// The error of an operator's closure, with who and where.
+pub(crate) fn operator_error(meta: &Meta, error: &OpError) -> Error {
+    let kind = if error.is::<Overflow>() { ErrorKind::Overflow } else { ErrorKind::Operator };
+    Error::new(kind, error.to_string()).in_stage(meta.id()).at(meta.at())
+}
+
+impl<T: 'static, S: Stamp, O: Operator<T>, N: Push<O::Out, S>> Push<T, S> for ThenPush<T, O, N> {
+    #[inline(always)]
+    fn push(&mut self, item: T, stamp: S) {
+        if O::FALLIBLE && self.failed {
+            return;
+        }
+        let next = &mut self.next;
+        if let Err(error) = self.op.item(item, &mut |y| next.push(y, stamp)) {
+            self.fail(&error);
+        }
+    }
+}
+
+impl<T: 'static, O: Operator<T>, N: Tail> Tail for ThenPush<T, O, N> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.faults = cx.faults().clone();
+        self.op.open(&cx.context()).map_err(|error| operator_error(&self.meta, &error))?;
+        self.next.open(cx)
+    }
+    fn enough(&self) -> bool {
+        self.op.enough() || self.next.enough()
+    }
+    forward_tail!(next: mark grid room flush deadline tick);
+}

@@ -1,0 +1,221 @@
+//! Rolling operators: state for each key, one result for each element, at its timestamp.
+//!
+//! [`Roll`] is one of them (`count`, `sum`, `fold`, …: [`rolls`]); [`Rolling`] is the chain that brings the
+//! records of a key together and keeps its state in a [`KeyTable`].
+
+mod numbers;
+pub mod rolls;
+
+pub use numbers::{Measure, Number, Summand};
+
+use super::edges::sender_tail;
+use super::keyed::{KeyFn, KeyedStream};
+use super::operator::{OpError, operator_error};
+use super::{Chain, Kind, Stream, Visit};
+use crate::batch::Mark;
+use crate::error::Result;
+use crate::exchange::instance_of;
+use crate::stage::{
+    BuildCx, Count, EdgeKind, EdgeRef, Faults, Head, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail,
+};
+use crate::state::{Keep, KeyTable};
+use crate::time::Grid;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+/// State for each key, changed by each value, with a result each time.
+pub trait Roll<V>: Clone + Send + 'static {
+    /// What is kept for a key.
+    type State: Send + 'static;
+    /// What is emitted.
+    type Out: 'static;
+    /// The state of a key that is new.
+    fn start(&self) -> Self::State;
+    /// Takes a value.
+    ///
+    /// # Errors
+    /// Ends the job.
+    fn roll(&self, state: &mut Self::State, value: V) -> Result<Option<Self::Out>, OpError>;
+}
+
+/// A chain with a rolling operator behind it, in a pipeline of mode `M`.
+pub struct Rolling<C, F, R, M> {
+    prev: C,
+    key: F,
+    roll: R,
+    edge: EdgeRef,
+    meta: Meta,
+    mode: PhantomData<fn() -> M>,
+}
+
+impl<C: Clone, F: Clone, R: Clone, M> Clone for Rolling<C, F, R, M> {
+    fn clone(&self) -> Self {
+        Rolling {
+            prev: self.prev.clone(),
+            key: self.key.clone(),
+            roll: self.roll.clone(),
+            edge: self.edge.clone(),
+            meta: self.meta,
+            mode: PhantomData,
+        }
+    }
+}
+
+/// What crosses: the hash, the key with the rest of the record, the timestamp.
+type Item<X, F, S> = (u64, <F as KeyFn<X>>::Route, <F as KeyFn<X>>::Rest, S);
+
+impl<C, F, R, M> Chain for Rolling<C, F, R, M>
+where
+    C: Chain,
+    F: KeyFn<C::Out, Key: Keep<M>>,
+    R: Roll<F::Value, State: Keep<M>>,
+    M: 'static,
+{
+    type Out = (F::Key, R::Out);
+    type Stamp = C::Stamp;
+    type Root = C::Root;
+    fn build<N: Push<Self::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, "keyed state, one look-up an element");
+        self.edge.listen(next.grid());
+        let head = RollHead::<C::Out, F, R, N, M> {
+            table: KeyTable::default(),
+            key: self.key.clone(),
+            roll: self.roll,
+            next,
+            meta,
+            faults: Faults::default(),
+            failed: false,
+            types: PhantomData,
+        };
+        let stage = HeadStage::<Item<C::Out, F, C::Stamp>, _>::new(head);
+        cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::KeyBy)], stage);
+        cx.out(&self.edge);
+        let outs = Outs::new(self.edge.id);
+        self.prev.build(cx, ByKeyGroup { key: self.key, outs, edge: self.edge, record: PhantomData }, visit);
+    }
+}
+
+/// Sends each record to the instance that owns its key group.
+struct ByKeyGroup<X, F, M> {
+    key: F,
+    outs: Outs<M>,
+    edge: EdgeRef,
+    record: PhantomData<fn(X)>,
+}
+
+impl<X: 'static, F: KeyFn<X>, S: Stamp> Push<X, S> for ByKeyGroup<X, F, Item<X, F, S>> {
+    #[inline(always)]
+    fn push(&mut self, item: X, stamp: S) {
+        let (hash, route, rest) = self.key.split(item);
+        let to = instance_of(hash, self.outs.receivers());
+        self.outs.send(to, (hash, route, rest, stamp));
+    }
+}
+
+impl<X: 'static, F: Send + 'static, M: Send + 'static> Tail for ByKeyGroup<X, F, M> {
+    sender_tail!(cx, self, ());
+}
+
+/// The head of a rolling operator's stage.
+struct RollHead<X, F: KeyFn<X>, R: Roll<F::Value>, N, M> {
+    table: KeyTable<F::Key, R::State>,
+    key: F,
+    roll: R,
+    next: N,
+    meta: Meta,
+    faults: Faults,
+    failed: bool,
+    types: PhantomData<fn(X) -> M>,
+}
+
+impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M> RollHead<X, F, R, N, M> {
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self, error: &OpError) {
+        self.failed = true;
+        self.faults.raise(operator_error(&self.meta, error));
+    }
+}
+
+/// How many look-ups are under way at once.
+const AHEAD: usize = 64;
+
+impl<X, F, R, N, S, M> Head<Item<X, F, S>> for RollHead<X, F, R, N, M>
+where
+    X: 'static,
+    F: KeyFn<X, Key: Keep<M>>,
+    R: Roll<F::Value, State: Keep<M>>,
+    S: Stamp,
+    N: Push<(F::Key, R::Out), S>,
+    M: 'static,
+{
+    type Part = Infallible;
+
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.next
+    }
+
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.next
+    }
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.faults = cx.faults().clone();
+        Ok(())
+    }
+
+    fn items(&mut self, _: usize, items: &mut VecDeque<Item<X, F, S>>, n: usize) {
+        let mut left = n;
+        while left > 0 {
+            let now = left.min(AHEAD);
+            for (hash, route, ..) in items.range(..now) {
+                self.table.touch(*hash, |key| self.key.is(route, key));
+            }
+            for (hash, route, rest, stamp) in items.drain(..now) {
+                if self.failed {
+                    continue;
+                }
+                let RollHead { table, key, roll, .. } = &mut *self;
+                let insert = || (key.key(&route), roll.start());
+                let (_, state) = table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
+                let (out_key, value) = key.unite(route, rest);
+                match roll.roll(state, value) {
+                    Ok(Some(out)) => self.next.push((out_key, out), stamp),
+                    Ok(None) => {}
+                    Err(error) => self.fail(&error),
+                }
+            }
+            left -= now;
+        }
+    }
+
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        let key = &self.key;
+        self.table.snapshot::<M>(group, out, |k| key.hash(k))
+    }
+
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        let key = &self.key;
+        self.table.restore::<M>(bytes, |k| key.hash(k))
+    }
+}
+
+/// The stream behind a rolling operator.
+pub type Rolled<X, K, C, F, R> = Stream<
+    (<F as KeyFn<X>>::Key, <R as Roll<<F as KeyFn<X>>::Value>>::Out),
+    K,
+    Rolling<C, F, R, <K as Kind>::Mode>,
+>;
+
+impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
+    #[track_caller]
+    pub(crate) fn rolling<R>(self, op: &'static str, roll: R) -> Rolled<X, K, C, F, R>
+    where
+        R: Roll<F::Value, State: Keep<K::Mode>>,
+    {
+        let meta = Meta::new(op);
+        let edge = EdgeRef::fresh();
+        Stream::of(Rolling { prev: self.chain, key: self.key, roll, edge, meta, mode: PhantomData })
+    }
+}

@@ -1,0 +1,169 @@
+//! The numbers that can be added up.
+
+use crate::aggregate::Overflow;
+
+/// A number that `sum` can add up. Integers report overflow; floats follow IEEE 754.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be added up",
+    label = "this closure returns `{Self}`, which is not a number",
+    note = "return an integer or a float (or an `Option` of one: `None` is skipped)"
+)]
+pub trait Number: Copy + Send + 'static {
+    /// 0.
+    const ZERO: Self;
+    /// `self + other`.
+    ///
+    /// # Errors
+    /// When the sum is outside the type's range.
+    fn plus(self, other: Self) -> Result<Self, Overflow>;
+    /// `self + other`, around the end of the range.
+    #[must_use]
+    fn wrapping_plus(self, other: Self) -> Self;
+    /// `self − other`.
+    ///
+    /// # Errors
+    /// When the difference is outside the type's range.
+    fn minus(self, other: Self) -> Result<Self, Overflow>;
+    /// As a float.
+    fn to_f64(self) -> f64;
+}
+
+macro_rules! integers {
+    ($($t:ty)*) => {$(
+        impl Number for $t {
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Result<Self, Overflow> {
+                self.checked_add(other).ok_or(Overflow)
+            }
+            #[inline(always)]
+            fn wrapping_plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Result<Self, Overflow> {
+                self.checked_sub(other).ok_or(Overflow)
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+macro_rules! floats {
+    ($($t:ty)*) => {$(
+        impl Number for $t {
+            const ZERO: Self = 0.0;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Result<Self, Overflow> {
+                Ok(self + other)
+            }
+            #[inline(always)]
+            fn wrapping_plus(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Result<Self, Overflow> {
+                Ok(self - other)
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+        }
+    )*};
+}
+floats!(f32 f64);
+
+/// What the closure of `sum`, `mean` and their like may return: a number, or an `Option` of one; `None` is skipped.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be added up",
+    label = "this closure returns `{Self}`, which is not a number",
+    note = "return an integer or a float, or an `Option` of one: `None` is skipped"
+)]
+pub trait Summand: 'static {
+    /// The number.
+    type Number: Number;
+    /// The number, if there is one.
+    fn number(self) -> Option<Self::Number>;
+}
+
+/// What the closure of `min` and `max` may return: something with a total order, or an `Option` of it; `None` is
+/// skipped. Floats are ordered as [`f64::total_cmp`] does, with NaN above all numbers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no smallest or largest value here",
+    label = "this closure returns `{Self}`",
+    note = "return a number, text, a `Timestamp`, a pair of these, or an `Option` of one; for your own type implement `flow_core::op::rolling::Measure`"
+)]
+pub trait Measure: 'static {
+    /// What is compared.
+    type Value: Clone + Send + 'static;
+    /// The value, if there is one.
+    fn value(self) -> Option<Self::Value>;
+    /// How two values compare.
+    fn compare(a: &Self::Value, b: &Self::Value) -> std::cmp::Ordering;
+}
+
+impl<N: Number> Summand for N {
+    type Number = N;
+    #[inline(always)]
+    fn number(self) -> Option<N> {
+        Some(self)
+    }
+}
+
+impl<N: Number> Summand for Option<N> {
+    type Number = N;
+    #[inline(always)]
+    fn number(self) -> Option<N> {
+        self
+    }
+}
+
+macro_rules! measures {
+    ($($t:ty => $compare:expr),* $(,)?) => {$(
+        impl Measure for $t {
+            type Value = $t;
+            #[inline(always)]
+            fn value(self) -> Option<Self> {
+                Some(self)
+            }
+            #[inline(always)]
+            fn compare(a: &Self, b: &Self) -> std::cmp::Ordering {
+                $compare(a, b)
+            }
+        }
+    )*};
+}
+measures! {
+    u8 => Ord::cmp, u16 => Ord::cmp, u32 => Ord::cmp, u64 => Ord::cmp, u128 => Ord::cmp, usize => Ord::cmp,
+    i8 => Ord::cmp, i16 => Ord::cmp, i32 => Ord::cmp, i64 => Ord::cmp, i128 => Ord::cmp, isize => Ord::cmp,
+    f32 => f32::total_cmp, f64 => f64::total_cmp, bool => Ord::cmp, char => Ord::cmp,
+    String => Ord::cmp, &'static str => Ord::cmp,
+    crate::time::Timestamp => Ord::cmp, crate::time::Millis => Ord::cmp, std::time::Duration => Ord::cmp,
+}
+
+impl<A: Measure, B: Measure> Measure for (A, B) {
+    type Value = (A::Value, B::Value);
+    fn value(self) -> Option<Self::Value> {
+        Some((self.0.value()?, self.1.value()?))
+    }
+    fn compare(a: &Self::Value, b: &Self::Value) -> std::cmp::Ordering {
+        A::compare(&a.0, &b.0).then_with(|| B::compare(&a.1, &b.1))
+    }
+}
+
+impl<M: Measure> Measure for Option<M> {
+    type Value = M::Value;
+    #[inline(always)]
+    fn value(self) -> Option<M::Value> {
+        self.and_then(M::value)
+    }
+    #[inline(always)]
+    fn compare(a: &M::Value, b: &M::Value) -> std::cmp::Ordering {
+        M::compare(a, b)
+    }
+}

@@ -1,0 +1,12 @@
+//! What a program with pipelines imports: `use flow_core::prelude::*;`.
+
+pub use crate::dataflow;
+pub use crate::error::{Error, ErrorKind, Result};
+pub use crate::host::HostKind;
+pub use crate::job::{Job, JobHandle};
+pub use crate::metrics::Report;
+pub use crate::op::{Either, Either3, Either4, Flow, Kind, Stream};
+pub use crate::sink::{Collected, to_channel};
+pub use crate::source::{channel, from_iter, from_vec, generate, source};
+pub use crate::time::{Millis, Timestamp};
+pub use crate::window::{Late, Windowed, global, tumbling};

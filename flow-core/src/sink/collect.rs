@@ -1,0 +1,113 @@
+//! Records in memory, for the program to take after the run.
+
+use super::for_each::last_tail;
+use crate::batch::Mark;
+use crate::error::Result;
+use crate::metrics::Counter;
+use crate::op::{Chain, Kind, Stream, Terminal, Visit};
+use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
+use crate::time::Grid;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a pipeline has collected. A clone is the same collection.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// let squares = Collected::new();
+/// let job = Job::build("squares", |job| job.add(source(from_iter(1..4)).map(|n| n * n).collect(&squares)));
+/// job.run().unwrap();
+/// assert_eq!(squares.take(), [1, 4, 9]);
+/// ```
+pub struct Collected<T>(Arc<Mutex<Vec<(usize, Vec<T>)>>>);
+
+impl<T> Clone for Collected<T> {
+    fn clone(&self) -> Self {
+        Collected(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Collected<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> std::fmt::Debug for Collected<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Collected").finish_non_exhaustive()
+    }
+}
+
+impl<T> Collected<T> {
+    /// An empty one.
+    pub fn new() -> Self {
+        Collected(Arc::default())
+    }
+
+    /// Takes what the finished run has collected: instance by instance, each in the order in which it came.
+    pub fn take(&self) -> Vec<T> {
+        let mut parts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        parts.sort_by_key(|part| part.0);
+        parts.into_iter().flat_map(|part| part.1).collect()
+    }
+}
+
+/// See [`Stream::collect`].
+pub struct Collect<C, T> {
+    prev: C,
+    out: Collected<T>,
+    meta: Meta,
+}
+
+impl<C: Clone, T> Clone for Collect<C, T> {
+    fn clone(&self) -> Self {
+        Collect { prev: self.prev.clone(), out: self.out.clone(), meta: self.meta }
+    }
+}
+
+impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
+    /// Ends the stream: collects its records in memory. They can be taken when the run has succeeded.
+    #[track_caller]
+    pub fn collect(self, out: &Collected<T>) -> Collect<C, T> {
+        Collect { prev: self.chain, out: out.clone(), meta: Meta::new("collect") }
+    }
+}
+
+impl<C: Chain<Out = T>, T: Send + 'static> Terminal for Collect<C, T> {
+    fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
+        cx.op(&self.meta, "");
+        let push = CollectPush { items: Vec::new(), instance: 0, out: self.out, written: Counter::default() };
+        self.prev.build(cx, push, visit);
+    }
+}
+
+struct CollectPush<T> {
+    items: Vec<T>,
+    instance: usize,
+    out: Collected<T>,
+    written: Counter,
+}
+
+impl<T: Send + 'static, S: Stamp> Push<T, S> for CollectPush<T> {
+    #[inline(always)]
+    fn push(&mut self, item: T, _: S) {
+        self.items.push(item);
+    }
+}
+
+impl<T: Send + 'static> Tail for CollectPush<T> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.instance = cx.context().instance();
+        self.written = cx.metrics().records_out.clone();
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        if mark == Mark::End {
+            self.written.add(self.items.len() as u64);
+            let part = (self.instance, std::mem::take(&mut self.items));
+            self.out.0.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+        }
+    }
+    fn flush(&mut self) {}
+    last_tail!();
+}

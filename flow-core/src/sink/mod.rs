@@ -1,0 +1,262 @@
+//! Sinks: where records go.
+//!
+//! `for_each` and `collect` are terminals of their own; everything else is a [`Sink`] given to
+//! [`Stream::sink`]. What a sink stages is committed when the whole job has succeeded, and taken back otherwise:
+//! see [`crate::stage::Commit`].
+
+mod channel;
+mod collect;
+mod for_each;
+
+pub use channel::{ChannelSink, to_channel};
+pub use collect::{Collect, Collected};
+pub use for_each::{ForEach, Ignore, TryForEach, ignore};
+
+use crate::batch::Mark;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::merge::receive;
+use crate::op::{Chain, Kind, Stream, Terminal, Visit};
+use crate::stage::{
+    BuildCx, Commit, Count, EdgeKind, EdgeRef, Faults, Meta, OpenCx, Outs, Push, Stamp, Tail,
+};
+use crate::time::{Grid, Timestamp};
+use std::marker::PhantomData;
+use std::sync::PoisonError;
+
+/// Where records of type `T` go.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// use flow_core::sink::{Sink, Writer};
+/// use flow_core::stage::OpenCx;
+/// use std::sync::{Arc, Mutex};
+///
+/// /// Adds up what it is given.
+/// #[derive(Clone, Default)]
+/// struct Total(Arc<Mutex<u64>>);
+/// struct TotalWriter(Total, u64);
+///
+/// impl Sink<u64> for Total {
+///     type Writer = TotalWriter;
+///     fn name(&self) -> &'static str {
+///         "total"
+///     }
+///     fn open(&self, _: &mut OpenCx) -> Result<TotalWriter> {
+///         Ok(TotalWriter(self.clone(), 0))
+///     }
+/// }
+/// impl Writer<u64> for TotalWriter {
+///     fn write(&mut self, item: u64, _: Timestamp) -> Result<()> {
+///         self.1 += item;
+///         Ok(())
+///     }
+///     fn finish(self) -> Result<Option<Box<dyn flow_core::stage::Commit>>> {
+///         *self.0.0.lock().unwrap() += self.1;
+///         Ok(None)
+///     }
+/// }
+///
+/// let total = Total::default();
+/// let job = Job::build("total", |job| job.add(source(from_iter(1..=4)).sink(total.clone())));
+/// job.run().unwrap();
+/// assert_eq!(*total.0.lock().unwrap(), 10);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a sink of `{T}`",
+    label = "cannot take records of type `{T}`",
+    note = "`text_file` takes text, `csv_file` takes what is `serde::Serialize`; for others implement `flow_core::sink::Sink<{T}>`"
+)]
+pub trait Sink<T>: Clone + Send + 'static {
+    /// Writes the records of one instance.
+    type Writer: Writer<T>;
+    /// Whether all records go to a single writer, as into one file.
+    const SINGLE: bool = false;
+    /// Its name in ids, graphs and errors.
+    fn name(&self) -> &'static str;
+    /// Opens it, once for each instance.
+    ///
+    /// # Errors
+    /// When it cannot be opened; the job ends.
+    fn open(&self, cx: &mut OpenCx) -> Result<Self::Writer>;
+}
+
+/// Writes records.
+pub trait Writer<T>: Send + 'static {
+    /// Writes a record; `time` is its event time, [`Timestamp::MIN`] where the stream has none.
+    ///
+    /// # Errors
+    /// When it cannot be written; the job ends.
+    fn write(&mut self, item: T, time: Timestamp) -> Result<()>;
+    /// Makes what was written visible although more follows: the stage is about to wait.
+    ///
+    /// # Errors
+    /// When it cannot be written; the job ends.
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+    /// All records are written. What has to happen for them to count is returned: it is done when the job has succeeded.
+    ///
+    /// # Errors
+    /// When the rest cannot be written; the job ends.
+    fn finish(self) -> Result<Option<Box<dyn Commit>>>;
+}
+
+/// The end of a stream in a sink.
+#[derive(Clone)]
+pub struct SinkEnd<C, X> {
+    prev: C,
+    sink: X,
+    edge: EdgeRef,
+    meta: Meta,
+}
+
+impl<T: 'static, K: Kind, C> Stream<T, K, C> {
+    /// Ends the stream in a sink.
+    #[track_caller]
+    pub fn sink<X: Sink<T>>(self, sink: X) -> SinkEnd<C, X> {
+        let meta = Meta::new(sink.name());
+        SinkEnd { prev: self.chain, sink, edge: EdgeRef::fresh(), meta }
+    }
+}
+
+impl<C: Chain<Out: Send>, X: Sink<C::Out>> Terminal for SinkEnd<C, X> {
+    fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
+        let SinkEnd { prev, sink, edge, meta } = self;
+        if X::SINGLE {
+            let push =
+                SinkPush::<C::Out, X>::new(sink, cx.op(&meta, "one instance: all records in one place"));
+            receive::<C::Out, C::Stamp, _>(
+                cx,
+                &meta,
+                Count::Exactly(1),
+                &[(edge.clone(), EdgeKind::Global)],
+                push,
+            );
+            cx.out(&edge);
+            prev.build(cx, ToSingle { outs: Outs::new(edge.id) }, visit);
+        } else {
+            let push = SinkPush::<C::Out, X>::new(sink, cx.op(&meta, "one writer an instance"));
+            prev.build(cx, push, visit);
+        }
+    }
+}
+
+/// Sends everything to the instance of a single writer.
+struct ToSingle<T, S> {
+    outs: Outs<(T, S)>,
+}
+
+impl<T: Send + 'static, S: Stamp> Push<T, S> for ToSingle<T, S> {
+    #[inline(always)]
+    fn push(&mut self, item: T, stamp: S) {
+        self.outs.send(0, (item, stamp));
+    }
+}
+
+impl<T: Send + 'static, S: Stamp> Tail for ToSingle<T, S> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.outs.open(cx);
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        self.outs.mark(mark);
+    }
+    fn grid(&self) -> Grid {
+        Grid::none()
+    }
+    fn room(&mut self) -> bool {
+        self.outs.pump()
+    }
+    fn flush(&mut self) {
+        self.outs.flush();
+    }
+    fn enough(&self) -> bool {
+        self.outs.is_closed()
+    }
+}
+
+/// A sink in its stage.
+struct SinkPush<T, X: Sink<T>> {
+    sink: X,
+    writer: Option<X::Writer>,
+    meta: Meta,
+    written: crate::metrics::Counter,
+    faults: Faults,
+    commits: Option<crate::stage::Commits>,
+    record: PhantomData<fn(T)>,
+}
+
+impl<T: 'static, X: Sink<T>> SinkPush<T, X> {
+    fn new(sink: X, meta: Meta) -> Self {
+        let (written, faults, record) = (crate::metrics::Counter::default(), Faults::default(), PhantomData);
+        SinkPush { sink, writer: None, meta, written, faults, commits: None, record }
+    }
+
+    /// A sink that failed writes nothing more.
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self, error: Error) {
+        self.writer = None;
+        self.faults.raise(error.in_stage(self.meta.id()).at(self.meta.at()));
+    }
+
+    fn finish(&mut self) {
+        let Some(writer) = self.writer.take() else { return };
+        match writer.finish() {
+            Ok(Some(commit)) => {
+                if let Some(commits) = &self.commits {
+                    commits.lock().unwrap_or_else(PoisonError::into_inner).push(commit);
+                }
+            }
+            Ok(None) => {}
+            Err(error) => self.fail(error),
+        }
+    }
+}
+
+impl<T: 'static, S: Stamp, X: Sink<T>> Push<T, S> for SinkPush<T, X> {
+    #[inline(always)]
+    fn push(&mut self, item: T, stamp: S) {
+        if let Some(writer) = &mut self.writer {
+            self.written.add(1);
+            if let Err(error) = writer.write(item, stamp.time()) {
+                self.fail(error);
+            }
+        }
+    }
+}
+
+impl<T: 'static, X: Sink<T>> Tail for SinkPush<T, X> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.faults = cx.faults().clone();
+        self.written = cx.metrics().records_out.clone();
+        self.commits = Some(cx.commits().clone());
+        let opened = self.sink.open(cx);
+        self.writer = Some(opened.map_err(|e| e.in_stage(self.meta.id()).at(self.meta.at()))?);
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        if mark == Mark::End {
+            self.finish();
+        }
+    }
+    fn grid(&self) -> Grid {
+        Grid::none()
+    }
+    fn room(&mut self) -> bool {
+        true
+    }
+    fn flush(&mut self) {
+        if let Some(Err(error)) = self.writer.as_mut().map(Writer::flush) {
+            self.fail(error);
+        }
+    }
+    fn enough(&self) -> bool {
+        false
+    }
+}
+
+/// An error of a sink.
+pub(crate) fn sink_error(what: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Sink, what)
+}

@@ -1,0 +1,107 @@
+//! Records from an iterator or a vector.
+
+use super::{Poll, Reader, Source};
+use crate::error::Result;
+use crate::op::kind::{Bounded, Replayable};
+use crate::stage::OpenCx;
+use std::sync::Arc;
+
+/// See [`from_iter`].
+#[derive(Clone)]
+pub struct FromIter<I>(I);
+
+/// The records of an iterator, in one partition. A clone of the untouched iterator is read. It should be finite; an endless one
+/// is for [`generate`](super::generate()).
+pub fn from_iter<I: IntoIterator<IntoIter: Clone + Send + 'static>>(iter: I) -> FromIter<I::IntoIter> {
+    FromIter(iter.into_iter())
+}
+
+impl<I: Iterator<Item: 'static> + Clone + Send + 'static> Source for FromIter<I> {
+    type Item = I::Item;
+    type Split = ();
+    type Reader = IterReader<I>;
+    type Bounds = Bounded;
+    type Replay = Replayable;
+    fn name(&self) -> &'static str {
+        "from_iter"
+    }
+    fn splits(&self) -> Result<Vec<()>> {
+        Ok(vec![()])
+    }
+    fn open(&self, (): (), _: &mut OpenCx) -> Result<IterReader<I>> {
+        Ok(IterReader(self.0.clone()))
+    }
+}
+
+/// Reads an iterator.
+pub struct IterReader<I>(I);
+
+impl<I: Iterator<Item: 'static> + Send + 'static> Reader<I::Item> for IterReader<I> {
+    #[inline(always)]
+    fn poll<O: FnMut(I::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
+        for _ in 0..budget {
+            match self.0.next() {
+                Some(item) => out(item),
+                None => return Ok(Poll::End),
+            }
+        }
+        Ok(Poll::More)
+    }
+}
+
+/// See [`from_vec`].
+#[derive(Clone)]
+pub struct FromVec<T> {
+    items: Arc<Vec<T>>,
+    splits: usize,
+}
+
+/// The records of a vector, in one partition; they are cloned as they are read.
+pub fn from_vec<T: Clone + Send + Sync + 'static>(items: Vec<T>) -> FromVec<T> {
+    FromVec { items: Arc::new(items), splits: 1 }
+}
+
+impl<T> FromVec<T> {
+    /// Cuts it into `n` partitions of neighbours.
+    #[must_use]
+    pub fn splits(self, n: usize) -> Self {
+        FromVec { splits: n.max(1), ..self }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Source for FromVec<T> {
+    type Item = T;
+    type Split = usize;
+    type Reader = VecReader<T>;
+    type Bounds = Bounded;
+    type Replay = Replayable;
+    fn name(&self) -> &'static str {
+        "from_vec"
+    }
+    fn splits(&self) -> Result<Vec<usize>> {
+        Ok((0..self.splits).collect())
+    }
+    fn open(&self, split: usize, _: &mut OpenCx) -> Result<VecReader<T>> {
+        let bound = |i: usize| self.items.len() * i / self.splits;
+        Ok(VecReader { items: Arc::clone(&self.items), at: bound(split), end: bound(split + 1) })
+    }
+}
+
+/// Reads a part of a vector.
+pub struct VecReader<T> {
+    items: Arc<Vec<T>>,
+    at: usize,
+    end: usize,
+}
+
+impl<T: Clone + Send + Sync + 'static> Reader<T> for VecReader<T> {
+    #[inline(always)]
+    fn poll<O: FnMut(T)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
+        let until = self.end.min(self.at + budget);
+        for item in &self.items[self.at..until] {
+            out(item.clone());
+        }
+        self.at = until;
+        Ok(if until == self.end { Poll::End } else { Poll::More })
+    }
+}

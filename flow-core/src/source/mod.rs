@@ -1,0 +1,132 @@
+//! Sources: where records come from.
+//!
+//! A [`Source`] says into how many partitions it is cut, and opens a [`Reader`] for each; each partition is one
+//! instance of the source's stage, in order, with a watermark of its own. Built in: iterators ([`from_iter`],
+//! [`from_vec`]), a generator ([`generate()`]), an in-process channel ([`channel`]).
+
+mod channel;
+mod generate;
+mod iter;
+
+pub use crate::stage::{Poll, Reader};
+pub use channel::{ChannelSender, ChannelSource, channel};
+pub use generate::{Generate, generate};
+pub use iter::{FromIter, FromVec, from_iter, from_vec};
+
+use crate::error::Result;
+use crate::op::boxed::NoRoot;
+use crate::op::kind::{Bounds, Is, Replay, Volatile};
+use crate::op::{Chain, Stream, Visit};
+use crate::stage::{BuildCx, EdgeId, Meta, OpenCx, Push, SourceStage};
+
+/// Where records come from.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// use flow_core::op::kind::{Bounded, Replayable};
+/// use flow_core::source::{Poll, Reader, Source};
+/// use flow_core::stage::OpenCx;
+///
+/// /// The countdowns from the given numbers, a partition each.
+/// #[derive(Clone)]
+/// struct Countdowns(Vec<u32>);
+/// struct Countdown(u32);
+///
+/// impl Source for Countdowns {
+///     type Item = u32;
+///     type Split = u32;
+///     type Reader = Countdown;
+///     type Bounds = Bounded;
+///     type Replay = Replayable;
+///     fn name(&self) -> &'static str {
+///         "countdowns"
+///     }
+///     fn splits(&self) -> Result<Vec<u32>> {
+///         Ok(self.0.clone())
+///     }
+///     fn open(&self, from: u32, _: &mut OpenCx) -> Result<Countdown> {
+///         Ok(Countdown(from))
+///     }
+/// }
+///
+/// impl Reader<u32> for Countdown {
+///     fn poll<O: FnMut(u32)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
+///         for _ in 0..budget {
+///             out(self.0);
+///             if self.0 == 0 {
+///                 return Ok(Poll::End);
+///             }
+///             self.0 -= 1;
+///         }
+///         Ok(Poll::More)
+///     }
+/// }
+///
+/// let out = Collected::new();
+/// let job = Job::build("countdown", |job| job.add(source(Countdowns(vec![2, 1])).collect(&out)));
+/// job.run().unwrap();
+/// assert_eq!(out.take(), [2, 1, 0, 1, 0]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a source",
+    label = "cannot be read from",
+    note = "give `source(…)` one of `from_iter(…)`, `from_vec(…)`, `generate(…)`, `lines(…)`, `csv::<T>(…)`, `channel(…)`, or implement `flow_core::source::Source`"
+)]
+pub trait Source: Clone + Send + 'static {
+    /// What it reads.
+    type Item: 'static;
+    /// A partition of it, before it is opened.
+    type Split: Clone + Send + 'static;
+    /// Reads a partition.
+    type Reader: Reader<Self::Item>;
+    /// Whether it ends.
+    type Bounds: Bounds;
+    /// Whether it can be read again.
+    type Replay: Replay;
+    /// Its name in ids, graphs and errors.
+    fn name(&self) -> &'static str;
+    /// Its partitions. Called once, before any record is read; each becomes an instance.
+    ///
+    /// # Errors
+    /// When there is nothing to read; the job does not start.
+    fn splits(&self) -> Result<Vec<Self::Split>>;
+    /// Opens a partition, on the thread that will read it.
+    ///
+    /// # Errors
+    /// When it cannot be opened; the job ends.
+    fn open(&self, split: Self::Split, cx: &mut OpenCx) -> Result<Self::Reader>;
+}
+
+/// The kind of a stream that begins at the source `X`.
+pub type SourceKind<X> = Is<(), <X as Source>::Bounds, <X as Source>::Replay, Volatile>;
+
+/// The beginning of a stream.
+#[derive(Clone)]
+pub struct Src<X> {
+    source: X,
+    key: EdgeId,
+    meta: Meta,
+}
+
+/// Begins a stream.
+#[track_caller]
+pub fn source<X: Source>(source: X) -> Stream<X::Item, SourceKind<X>, Src<X>> {
+    let meta = Meta::new(source.name());
+    Stream::of(Src { source, key: EdgeId::fresh(), meta })
+}
+
+impl<X: Source> Chain for Src<X> {
+    type Out = X::Item;
+    type Stamp = ();
+    type Root = NoRoot;
+    fn build<N: Push<X::Item, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, "one instance a partition");
+        let Src { source, key, .. } = self;
+        let named = |e: crate::error::Error| e.in_stage(meta.id()).at(meta.at());
+        if let Some((split, count)) = cx.split(key, || source.splits().map_err(named)) {
+            let make = Box::new(move |cx: &mut OpenCx| source.open(split, cx));
+            cx.source(key, &meta, count, SourceStage::<X::Item, X::Reader, N>::new(make, next));
+        }
+        visit.rooted(cx);
+    }
+}

@@ -1,0 +1,86 @@
+//! A stage: the maximal fused tree of operators between two exchanges, as an object without threads.
+//!
+//! * [`push`]: what lies behind an operator inside a stage: nested structs, monomorphized around the user's closures;
+//! * [`head`]: the typed beginning of a stage behind an edge, and the stage object over it;
+//! * [`sourced`]: the stage object over a source;
+//! * [`build`]: how chains become stages and edges, instance by instance;
+//! * [`outs`]: the sender's end of an edge: one buffer and one ring a receiver;
+//! * [`open`]: what a stage is given when it opens: its edges, its clock, its counters.
+//!
+//! A stage knows no threads, no channels but its own outgoing buffers, no clock and no files, and **never waits**: the
+//! loop over a batch and the firing of a window are cursors that stop when there is no room downstream and go on later.
+
+pub mod build;
+pub mod head;
+pub mod meta;
+pub mod open;
+pub mod outs;
+pub mod push;
+pub mod sourced;
+
+pub use build::{BuildCx, Count, Draft, EdgeId, EdgeKind, EdgeRef, StageDef, Topology};
+pub use head::{Fire, Head, HeadStage};
+pub use meta::{Meta, OpNode};
+pub use open::{BatchSize, Commit, Commits, Context, Faults, OpenCx, split_mix};
+pub use outs::{Outs, Wire};
+pub use push::{Push, Stamp, Tail};
+pub use sourced::{Poll, Reader, SourceStage};
+
+use crate::batch::Batch;
+use crate::error::Result;
+
+/// What a step of a stage came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// It did something; step it again.
+    Worked,
+    /// It has consumed what it was offered and wants a batch.
+    Hungry,
+    /// There is no room downstream.
+    Full,
+    /// A source has nothing before its waker is called, or before this tick of the clock.
+    Wait(Option<i64>),
+    /// It has sent its end and everything before it.
+    Done,
+}
+
+/// A stage as a host sees it. The host promises: `open` first, steps from one thread at a time, `offer` only where
+/// [`Stage::wants`] says so, and no step after `Done`.
+pub trait Stage: Send {
+    /// Connects it and opens what its operators need.
+    ///
+    /// # Errors
+    /// Whatever the user's sources, sinks and operators report.
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()>;
+    /// Whether it would take a batch of this input now.
+    fn wants(&self, input: usize) -> bool;
+    /// Gives it a batch of this input.
+    fn offer(&mut self, input: usize, batch: Batch);
+    /// A batch it is done with, to go back to its sender.
+    fn spent(&mut self) -> Option<(usize, Batch)>;
+    /// Does a bounded amount of work.
+    ///
+    /// # Errors
+    /// The first error of an operator, source or sink; the job is over then.
+    fn step(&mut self) -> Result<Step>;
+    /// Whether there is room downstream; moves what overflowed where it can.
+    fn room(&mut self) -> bool;
+    /// Sends what is buffered although it is not full: the stage is about to wait.
+    fn flush(&mut self);
+    /// The tick at which it wants [`Stage::tick`], if any.
+    fn deadline(&self) -> Option<i64>;
+    /// The clock has reached `now`.
+    fn tick(&mut self, now: i64);
+    /// Asks a source to end as if its input had; other stages end by themselves.
+    fn stop(&mut self);
+    /// Writes the keyed state of one key group.
+    ///
+    /// # Errors
+    /// When the pipeline's mode keeps no state or a value cannot be written.
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()>;
+    /// Takes over the keyed state of one key group, as [`Stage::snapshot`] wrote it.
+    ///
+    /// # Errors
+    /// When the bytes are not what this stage writes.
+    fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()>;
+}

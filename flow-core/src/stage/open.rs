@@ -1,0 +1,225 @@
+//! What a stage is given when it opens.
+
+use super::{EdgeId, Wire};
+use crate::channel::Signal;
+use crate::error::{Error, Result};
+use crate::metrics::{Counter, Gauge, StageMetrics};
+use crate::time::Clock;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many bytes of items a batch holds at most, as far as `size_of` knows; one item always fits.
+const BATCH_BYTES_MAX: usize = 1 << 18;
+
+/// How many items a batch holds at most; under simulation each batch draws its own limit.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchSize {
+    max: usize,
+    seed: Option<u64>,
+}
+
+impl Default for BatchSize {
+    fn default() -> Self {
+        BatchSize::fixed(1024)
+    }
+}
+
+impl BatchSize {
+    /// Always `max`.
+    pub fn fixed(max: usize) -> Self {
+        BatchSize { max: max.max(1), seed: None }
+    }
+
+    /// From 1 to `max`, as the seed says.
+    pub fn seeded(max: usize, seed: u64) -> Self {
+        BatchSize { max: max.max(1), seed: Some(seed) }
+    }
+
+    /// For one of several users: under simulation each gets a seed of its own.
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
+        BatchSize { max: self.max, seed: self.seed.as_mut().map(split_mix) }
+    }
+
+    /// The same for items of this size, so that a batch stays within `BATCH_BYTES_MAX`.
+    #[must_use]
+    pub fn for_items_of(self, bytes: usize) -> Self {
+        BatchSize { max: self.max.min((BATCH_BYTES_MAX / bytes.max(1)).max(1)), ..self }
+    }
+
+    /// The limit of the next batch.
+    #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
+    pub fn next(&mut self) -> usize {
+        let Some(seed) = &mut self.seed else { return self.max };
+        1 + (split_mix(seed) % self.max as u64) as usize
+    }
+}
+
+/// The next number of a splitmix64 sequence (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
+pub fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The first error of a stage's operators, which cannot return one from the middle of a push.
+#[derive(Debug, Clone, Default)]
+pub struct Faults(Arc<FaultCell>);
+
+#[derive(Debug, Default)]
+struct FaultCell {
+    raised: AtomicBool,
+    first: Mutex<Option<Error>>,
+}
+
+impl Faults {
+    /// Ends the job with this error, unless another came first.
+    #[cold]
+    pub fn raise(&self, error: Error) {
+        let mut first = self.0.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+        self.0.raised.store(true, Ordering::Relaxed);
+    }
+
+    /// `Err` once an error was raised.
+    ///
+    /// # Errors
+    /// The raised error, once.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        if self.0.raised.load(Ordering::Relaxed) { self.take() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn take(&self) -> Result<()> {
+        let mut first = self.0.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.take().map_or(Ok(()), Err)
+    }
+}
+
+/// What a sink has staged and the end of the job makes final: all sinks commit, or none.
+pub trait Commit: Send {
+    /// Makes it final.
+    ///
+    /// # Errors
+    /// When it could not be done; what was staged stays where it is.
+    fn commit(self: Box<Self>) -> Result<()>;
+    /// Takes it back.
+    fn abort(self: Box<Self>);
+}
+
+/// The commits of a job, collected from its sinks.
+pub type Commits = Arc<Mutex<Vec<Box<dyn Commit>>>>;
+
+/// What a stage is given when it opens.
+pub struct OpenCx {
+    pub(crate) stage: String,
+    pub(crate) instance: usize,
+    pub(crate) instances: usize,
+    pub(crate) inputs: usize,
+    pub(crate) wires: HashMap<EdgeId, Vec<Wire>>,
+    pub(crate) batch: BatchSize,
+    pub(crate) metrics: StageMetrics,
+    pub(crate) faults: Faults,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) signal: Signal,
+    pub(crate) commits: Commits,
+}
+
+impl OpenCx {
+    /// The stage's name.
+    pub fn stage(&self) -> &str {
+        &self.stage
+    }
+
+    /// How many inputs it has: the sending instances of all its incoming edges.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// How large its batches are.
+    pub fn batch_size(&mut self) -> BatchSize {
+        self.batch.fork()
+    }
+
+    /// Its counters.
+    pub fn metrics(&self) -> &StageMetrics {
+        &self.metrics
+    }
+
+    /// Where its operators report errors.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Processing time.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// Wakes the thread that steps this stage: for a source whose records come from a thread of its own.
+    pub fn signal(&self) -> &Signal {
+        &self.signal
+    }
+
+    /// Where a sink leaves what the end of the job makes final.
+    pub fn commits(&self) -> &Commits {
+        &self.commits
+    }
+
+    /// The sending ends of `edge` for this instance.
+    pub fn take_wires(&mut self, edge: EdgeId) -> Vec<Wire> {
+        self.wires.remove(&edge).unwrap_or_default()
+    }
+
+    /// What the user's own code sees of all this.
+    pub fn context(&self) -> Context {
+        Context { instance: self.instance, instances: self.instances, metrics: self.metrics.clone() }
+    }
+}
+
+/// What a user's own code knows about where it runs.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// let job = Job::build("long", |job| {
+///     let words = source(from_vec(vec!["a", "bcd", "efgh"]));
+///     let lengths = words.map_init(|cx| cx.counter("long"), |long, word| {
+///         long.add(u64::from(word.len() > 2));
+///         word.len()
+///     });
+///     job.add(lengths.for_each(|_| ()));
+/// });
+/// assert_eq!(job.run().unwrap().counter("long"), 2);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Context {
+    instance: usize,
+    instances: usize,
+    metrics: StageMetrics,
+}
+
+impl Context {
+    /// The number of this parallel instance, from 0.
+    pub fn instance(&self) -> usize {
+        self.instance
+    }
+
+    /// How many instances of this operator there are.
+    pub fn parallelism(&self) -> usize {
+        self.instances
+    }
+
+    /// A counter that stands in the job's report under `name`.
+    pub fn counter(&self, name: &str) -> Counter {
+        self.metrics.counter(name)
+    }
+
+    /// A gauge that stands in the job's report under `name`.
+    pub fn gauge(&self, name: &str) -> Gauge {
+        self.metrics.gauge(name)
+    }
+}

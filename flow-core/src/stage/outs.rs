@@ -1,0 +1,162 @@
+//! The sender's end of an edge: a buffer, an overflow and a ring for each receiver.
+//!
+//! A sender never waits. A batch that finds its ring full goes to the overflow, and [`Outs::pump`] says that there is
+//! no room; the stage then stops at its cursor until there is. So the overflow holds what one cursor step emits at most.
+
+use super::{BatchSize, EdgeId, OpenCx};
+use crate::batch::{Batch, Mark};
+use crate::channel::{Sender, TrySendError};
+use crate::metrics::Counter;
+use std::collections::VecDeque;
+
+/// Marks a buffer may hold before it leaves although it is not full, so that a receiver whose keys are rare hears of
+/// the watermark too.
+const MARKS_MAX: usize = 64;
+
+/// The ring to one receiver, and what did not fit into it.
+pub struct Wire {
+    ring: Sender<Batch>,
+    overflow: VecDeque<Batch>,
+}
+
+impl Wire {
+    /// Over the sending end of a ring.
+    pub fn new(ring: Sender<Batch>) -> Self {
+        Wire { ring, overflow: VecDeque::new() }
+    }
+
+    fn ship(&mut self, batch: Batch) {
+        if self.overflow.is_empty() {
+            match self.ring.try_send(batch) {
+                // A receiver that is gone wants nothing more: `take` has enough.
+                Ok(()) | Err(TrySendError::Closed(_)) => {}
+                Err(TrySendError::Full(batch)) => self.overflow.push_back(batch),
+            }
+        } else {
+            self.overflow.push_back(batch);
+        }
+    }
+
+    /// Moves what it can from the overflow to the ring; whether nothing is left over.
+    fn pump(&mut self) -> bool {
+        while let Some(batch) = self.overflow.pop_front() {
+            if let Err(TrySendError::Full(batch)) = self.ring.try_send(batch) {
+                self.overflow.push_front(batch);
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// What is being filled for one receiver.
+struct Lane<M> {
+    items: Box<Vec<M>>,
+    marks: Vec<(usize, Mark)>,
+    wire: Wire,
+}
+
+/// The sender's end of an edge that carries items of type `M`.
+pub struct Outs<M> {
+    edge: EdgeId,
+    lanes: Vec<Lane<M>>,
+    /// Items at which a buffer leaves; drawn anew for each batch under simulation.
+    limit: usize,
+    size: BatchSize,
+    sent: Counter,
+}
+
+impl<M: Send + 'static> Outs<M> {
+    /// Not connected yet.
+    pub fn new(edge: EdgeId) -> Self {
+        Outs { edge, lanes: Vec::new(), limit: 0, size: BatchSize::default(), sent: Counter::default() }
+    }
+
+    /// Connects it to the rings of its edge.
+    pub fn open(&mut self, cx: &mut OpenCx) {
+        self.size = cx.batch_size().for_items_of(size_of::<M>());
+        self.limit = self.size.next();
+        self.sent = cx.metrics().records_out.clone();
+        let limit = self.limit;
+        let lane = |wire| Lane { items: Box::new(Vec::with_capacity(limit)), marks: Vec::new(), wire };
+        self.lanes = cx.take_wires(self.edge).into_iter().map(lane).collect();
+    }
+
+    /// How many receivers there are.
+    #[inline(always)]
+    pub fn receivers(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Sends one item to receiver `to`.
+    #[inline(always)]
+    pub fn send(&mut self, to: usize, item: M) {
+        let lane = &mut self.lanes[to];
+        lane.items.push(item);
+        if lane.items.len() >= self.limit {
+            self.flush_lane(to);
+        }
+    }
+
+    /// Sends a batch of another type, which the receiver can tell apart, behind what is buffered for `to`.
+    pub fn send_other<P: Send + 'static>(&mut self, to: usize, items: Vec<P>) {
+        self.flush_lane(to);
+        self.sent.add(items.len() as u64);
+        self.lanes[to].wire.ship(Batch::new(Box::new(items), Vec::new()));
+    }
+
+    /// Puts a mark at this place of every receiver's sequence.
+    pub fn mark(&mut self, mark: Mark) {
+        for to in 0..self.lanes.len() {
+            let lane = &mut self.lanes[to];
+            let at = lane.items.len();
+            match (lane.marks.last_mut(), mark) {
+                // Nothing between two watermarks: the later one says it all.
+                (Some((last, Mark::Watermark(w))), Mark::Watermark(new)) if *last == at => *w = new,
+                _ => lane.marks.push((at, mark)),
+            }
+            if lane.marks.len() >= MARKS_MAX || !matches!(mark, Mark::Watermark(_)) {
+                self.flush_lane(to);
+            }
+        }
+    }
+
+    /// Sends what is buffered.
+    pub fn flush(&mut self) {
+        for to in 0..self.lanes.len() {
+            self.flush_lane(to);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flush_lane(&mut self, to: usize) {
+        let lane = &mut self.lanes[to];
+        if lane.items.is_empty() && lane.marks.is_empty() {
+            return;
+        }
+        let (fresh, marks) = recycle(lane.wire.ring.recycled(), self.limit);
+        let items = std::mem::replace(&mut lane.items, fresh);
+        let marks = std::mem::replace(&mut lane.marks, marks);
+        self.sent.add(items.len() as u64);
+        lane.wire.ship(Batch::new(items, marks));
+        self.limit = self.size.next();
+    }
+
+    /// Moves overflow into the rings; whether there is room for more.
+    pub fn pump(&mut self) -> bool {
+        self.lanes.iter_mut().fold(true, |room, lane| lane.wire.pump() & room)
+    }
+
+    /// Whether every receiver is gone, so that nothing more is wanted.
+    pub fn is_closed(&self) -> bool {
+        !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.wire.ring.is_closed())
+    }
+}
+
+/// The buffers of a batch that came back, or new ones.
+fn recycle<M: Send + 'static>(batch: Option<Batch>, limit: usize) -> (Box<Vec<M>>, Vec<(usize, Mark)>) {
+    let Some(batch) = batch else { return (Box::new(Vec::with_capacity(limit)), Vec::new()) };
+    let items = batch.items.downcast().unwrap_or_else(|_| Box::new(Vec::with_capacity(limit)));
+    (items, batch.marks)
+}

@@ -1,0 +1,166 @@
+//! The stage object over a source: it polls a reader into what is fused behind it.
+
+use super::{Faults, OpenCx, Push, Stage, Step};
+use crate::batch::{Batch, Mark};
+use crate::error::{Error, ErrorKind, Result};
+use crate::metrics::Counter;
+use crate::stage::BatchSize;
+use std::marker::PhantomData;
+
+/// What a reader answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Poll {
+    /// There is more; poll again.
+    More,
+    /// There is nothing before this tick of the clock.
+    WaitUntil(i64),
+    /// There is nothing before the stage's signal is woken.
+    Wait,
+    /// Nothing will come any more.
+    End,
+}
+
+/// Reads one partition of a source. It never blocks: a reader that has to owns a thread and wakes the stage.
+pub trait Reader<T>: Send + 'static {
+    /// Gives at most `budget` records to `out`, in order.
+    ///
+    /// # Errors
+    /// What ends the job: an I/O error, a broken record. It says where, down to record and byte.
+    fn poll<O: FnMut(T)>(&mut self, out: &mut O, budget: usize) -> Result<Poll>;
+}
+
+/// Opens the reader when the stage opens.
+pub type OpenReader<R> = Box<dyn FnOnce(&mut OpenCx) -> Result<R> + Send>;
+
+/// The stage object over a source.
+pub struct SourceStage<T, R, N> {
+    make: Option<OpenReader<R>>,
+    reader: Option<R>,
+    next: N,
+    size: BatchSize,
+    ended: bool,
+    stopped: bool,
+    wait: Option<i64>,
+    faults: Faults,
+    read: Counter,
+    record: PhantomData<fn() -> T>,
+}
+
+impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
+    /// A stage that opens its reader with `make` and pushes into `next`.
+    pub fn new(make: OpenReader<R>, next: N) -> Self {
+        SourceStage {
+            make: Some(make),
+            reader: None,
+            next,
+            size: BatchSize::default(),
+            ended: false,
+            stopped: false,
+            wait: None,
+            faults: Faults::default(),
+            read: Counter::default(),
+            record: PhantomData,
+        }
+    }
+
+    /// The tight loop of a source stage: everything fused behind the reader is inlined into it.
+    #[inline(never)]
+    fn poll(&mut self, budget: usize) -> Result<Poll> {
+        let SourceStage { reader, next, read, .. } = self;
+        let Some(reader) = reader else { return Ok(Poll::End) };
+        let mut n = 0u64;
+        let poll = reader.poll(
+            &mut |item| {
+                n += 1;
+                next.push(item, ());
+            },
+            budget,
+        );
+        read.add(n);
+        poll
+    }
+}
+
+impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let stage = self;
+        (stage.faults, stage.read, stage.size) =
+            (cx.faults().clone(), cx.metrics().records_in.clone(), cx.batch_size());
+        stage.next.open(cx)?;
+        stage.reader = stage.make.take().map(|make| make(cx)).transpose()?;
+        Ok(())
+    }
+
+    fn wants(&self, _: usize) -> bool {
+        false
+    }
+
+    fn offer(&mut self, _: usize, _: Batch) {
+        self.faults.raise(Error::new(ErrorKind::Stuck, "a source was offered a batch: a bug of the host"));
+    }
+
+    fn spent(&mut self) -> Option<(usize, Batch)> {
+        None
+    }
+
+    fn step(&mut self) -> Result<Step> {
+        self.faults.check()?;
+        if !self.next.room() {
+            return Ok(Step::Full);
+        }
+        if self.ended {
+            return Ok(Step::Done);
+        }
+        let over = self.stopped || self.next.enough();
+        let budget = self.size.next();
+        let poll = if over { Poll::End } else { self.poll(budget)? };
+        self.faults.check()?;
+        self.wait = None;
+        Ok(match poll {
+            Poll::More => Step::Worked,
+            Poll::WaitUntil(tick) => {
+                self.wait = Some(tick);
+                Step::Wait(Some(tick))
+            }
+            Poll::Wait => Step::Wait(None),
+            Poll::End => {
+                self.ended = true;
+                self.reader = None;
+                self.next.mark(Mark::End);
+                Step::Worked
+            }
+        })
+    }
+
+    fn room(&mut self) -> bool {
+        self.next.room()
+    }
+
+    fn flush(&mut self) {
+        self.next.flush();
+    }
+
+    fn deadline(&self) -> Option<i64> {
+        [self.wait, self.next.deadline()].into_iter().flatten().min()
+    }
+
+    fn tick(&mut self, now: i64) {
+        self.next.tick(now);
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    fn snapshot(&mut self, _: usize, _: &mut Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::State, "a source keeps no keyed state"))
+        }
+    }
+}

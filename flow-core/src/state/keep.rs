@@ -1,0 +1,81 @@
+//! What a pipeline's mode asks of its state.
+//!
+//! A volatile pipeline keeps values of any type. A durable one writes them down, in the postcard format, so they have to
+//! be serialisable; the bound that says so is this trait with the mode as its parameter.
+
+use crate::error::{Error, ErrorKind, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// State lives as long as the job: any type will do.
+#[derive(Debug, Clone, Copy)]
+pub struct Volatile;
+
+/// State survives the job: it has to be serialisable.
+#[derive(Debug, Clone, Copy)]
+pub struct Durable;
+
+/// What becomes of a pipeline's state: [`Volatile`] or [`Durable`].
+pub trait Mode: Send + 'static {}
+impl Mode for Volatile {}
+impl Mode for Durable {}
+
+/// A type that state of a pipeline in mode `M` may have.
+///
+/// ```
+/// use flow_core::state::{Durable, Keep, Volatile};
+/// let mut bytes = Vec::new();
+/// Keep::<Durable>::write(&(7u32, "x".to_string()), &mut bytes).unwrap();
+/// let mut rest = &bytes[..];
+/// let back = <(u32, String) as Keep<Durable>>::read(&mut rest).unwrap();
+/// assert_eq!((back, rest.len()), ((7, "x".to_string()), 0));
+/// assert!(Keep::<Volatile>::write(&std::rc::Rc::new(7), &mut bytes).is_err());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be state of a checkpointed pipeline: it cannot be written down and read back",
+    label = "state of type `{Self}`",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it"
+)]
+pub trait Keep<M>: Sized + 'static {
+    /// Appends the value to `out`.
+    ///
+    /// # Errors
+    /// When the mode keeps no state, or the value cannot be written.
+    fn write(&self, out: &mut Vec<u8>) -> Result<()>;
+    /// Takes a value from the front of `bytes`.
+    ///
+    /// # Errors
+    /// When the mode keeps no state, or the bytes are not of this type.
+    fn read(bytes: &mut &[u8]) -> Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: 'static> Keep<Volatile> for T {
+    fn write(&self, _: &mut Vec<u8>) -> Result<()> {
+        Err(volatile())
+    }
+    fn read(_: &mut &[u8]) -> Result<Self> {
+        Err(volatile())
+    }
+}
+
+#[cold]
+fn volatile() -> Error {
+    Error::new(ErrorKind::State, "a volatile pipeline does not write its state down")
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + 'static> Keep<Durable> for T {
+    fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+        let bytes = postcard::to_extend(self, std::mem::take(out));
+        *out = bytes.map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be written: {e}")))?;
+        Ok(())
+    }
+    fn read(bytes: &mut &[u8]) -> Result<Self> {
+        let taken = postcard::take_from_bytes(bytes);
+        let (value, rest) =
+            taken.map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be read: {e}")))?;
+        *bytes = rest;
+        Ok(value)
+    }
+}

@@ -1,0 +1,13 @@
+//! Keyed state: tables from key to value, and how their entries are written down.
+//!
+//! * [`KeyTable`]: for rolling operators: any order, one look-up an element;
+//! * [`Pane`]: for windows: keys come out in the order in which they first appeared;
+//! * [`Keep`]: what the pipeline's mode asks of the types of state.
+
+mod keep;
+mod pane;
+mod table;
+
+pub use keep::{Durable, Keep, Mode, Volatile};
+pub use pane::Pane;
+pub use table::KeyTable;

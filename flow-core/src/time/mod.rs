@@ -1,0 +1,11 @@
+//! Event time, durations and clocks.
+
+mod clock;
+mod grid;
+mod millis;
+mod timestamp;
+
+pub use clock::{Clock, SystemClock, VirtualClock};
+pub use grid::Grid;
+pub use millis::Millis;
+pub use timestamp::{IntoTimestamp, Timestamp};

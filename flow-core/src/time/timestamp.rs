@@ -1,0 +1,78 @@
+//! A point in event time.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Milliseconds since the epoch (UTC); negative before it.
+///
+/// ```
+/// use flow_core::time::{Millis, Timestamp};
+/// assert_eq!(Timestamp(1_500) - Millis(500), Timestamp(1_000));
+/// assert_eq!(Timestamp::MAX + Millis(1), Timestamp::MAX, "arithmetic saturates");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// Before all others: the watermark of an input that has not said anything yet.
+    pub const MIN: Self = Timestamp(i64::MIN);
+    /// After all others: the watermark of an input that has ended.
+    pub const MAX: Self = Timestamp(i64::MAX);
+
+    /// The milliseconds.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+}
+
+impl std::ops::Add<super::Millis> for Timestamp {
+    type Output = Self;
+    fn add(self, d: super::Millis) -> Self {
+        Timestamp(self.0.saturating_add(d.0))
+    }
+}
+
+impl std::ops::Sub<super::Millis> for Timestamp {
+    type Output = Self;
+    fn sub(self, d: super::Millis) -> Self {
+        Timestamp(self.0.saturating_sub(d.0))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}", self.0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// What a closure given to `event_time` may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a time: `event_time` needs a `Timestamp` or milliseconds since the epoch as `i64`",
+    label = "this closure returns `{Self}`",
+    note = "write `.event_time(|x| Timestamp(x.millis), …)` or return an `i64`"
+)]
+pub trait IntoTimestamp {
+    /// The point in event time.
+    fn into_timestamp(self) -> Timestamp;
+}
+
+impl IntoTimestamp for Timestamp {
+    #[inline]
+    fn into_timestamp(self) -> Timestamp {
+        self
+    }
+}
+
+impl IntoTimestamp for i64 {
+    #[inline]
+    fn into_timestamp(self) -> Timestamp {
+        Timestamp(self)
+    }
+}

@@ -1,0 +1,211 @@
+//! `window(…).aggregate(…)`: the streams' methods, and the chain behind them.
+
+use super::head::{ItemOf, Row, WindowHead};
+use super::late::{DropLate, Lateness, Policy};
+use super::sender::WindowSend;
+use super::spec::{Assign, On};
+use crate::aggregate::{Agg, Aggregate, Algebra};
+use crate::error::{Error, ErrorKind};
+use crate::op::keyed::NoKey;
+use crate::op::{Chain, KeyFn, KeyedStream, Kind, Stream, Visit};
+use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
+use crate::state::Keep;
+use crate::time::Millis;
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+/// A stream cut into windows: `.lateness(…)`, `.late(…)`, then `.aggregate(…)`.
+#[must_use = "a window does nothing until it is aggregated"]
+pub struct WindowedStream<X, K, C, F, W, P> {
+    chain: C,
+    key: F,
+    assign: W,
+    lateness: Lateness<P>,
+    typed: PhantomData<fn() -> (X, K)>,
+}
+
+impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
+    /// Cuts the records of each key into windows.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let sales = source(from_vec(vec![(1, "tea", 3), (4, "tea", 5), (12, "tea", 7)]));
+    /// let per_window = sales
+    ///     .event_time(|s| s.0)
+    ///     .disorder(Millis(0))
+    ///     .key_by(|s| s.1)
+    ///     .window(tumbling(Millis(10)))
+    ///     .aggregate(|a| (a.count(), a.sum(|s| s.2)));
+    /// job.add(per_window.map(|w| (w.key, w.start.0, w.value)).collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [("tea", 0, (2, 8)), ("tea", 10, (1, 7))]);
+    /// ```
+    pub fn window<W: Assign>(self, window: W) -> WindowedStream<X, K, C, F, W, DropLate>
+    where
+        K: On<W>,
+    {
+        WindowedStream::new(self.chain, self.key, window)
+    }
+}
+
+impl<T: 'static, K: Kind, C> Stream<T, K, C> {
+    /// Cuts all records into windows, in a single instance; the key of the results is `()`.
+    pub fn window<W: Assign>(self, window: W) -> WindowedStream<T, K, C, NoKey, W, DropLate>
+    where
+        K: On<W>,
+    {
+        WindowedStream::new(self.chain, NoKey, window)
+    }
+}
+
+impl<X, K, C, F, W> WindowedStream<X, K, C, F, W, DropLate> {
+    fn new(chain: C, key: F, assign: W) -> Self {
+        let lateness = Lateness { allowed: Millis(0), policy: DropLate };
+        WindowedStream { chain, key, assign, lateness, typed: PhantomData }
+    }
+
+    /// What becomes of late elements: [`drop_late`], [`side`] or [`fail`]. In `dataflow!`: `late = drop`, `late = side`, `late = fail`.
+    pub fn late<P>(self, policy: P) -> WindowedStream<X, K, C, F, W, P> {
+        let lateness = Lateness { allowed: self.lateness.allowed, policy };
+        WindowedStream { chain: self.chain, key: self.key, assign: self.assign, lateness, typed: PhantomData }
+    }
+}
+
+/// Late elements are counted and dropped.
+#[expect(non_upper_case_globals, reason = "written as a word in a pipeline")]
+pub const drop_late: DropLate = DropLate;
+/// Late elements are counted and go to a side stream.
+#[expect(non_upper_case_globals, reason = "written as a word in a pipeline")]
+pub const side: super::late::SideLate = super::late::SideLate;
+/// A late element ends the job.
+#[expect(non_upper_case_globals, reason = "written as a word in a pipeline")]
+pub const fail: super::late::FailLate = super::late::FailLate;
+
+impl<X, K, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
+    /// For so long after its end a window takes elements; it fires again for each, for that element's key, with the
+    /// updated result.
+    pub fn lateness(mut self, lateness: impl Into<Millis>) -> Self {
+        self.lateness.allowed = lateness.into();
+        self
+    }
+}
+
+/// The chain behind an aggregated window.
+pub type WindowChain<X, K, C, F, W, A, P> = WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>;
+
+impl<X: 'static, K: Kind, C, F: KeyFn<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
+    /// One result for each window and key: what the aggregate makes of its records.
+    #[track_caller]
+    pub fn aggregate<A>(
+        self,
+        make: impl FnOnce(Agg<F::Value>) -> A,
+    ) -> P::Output<K, WindowChain<X, K, C, F, W, A, P>>
+    where
+        A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
+        P: Policy<Row<X, F, A>, F::Value>,
+    {
+        let meta = Meta::new("aggregate");
+        P::output(Stream::of(WindowAgg {
+            prev: self.chain,
+            key: self.key,
+            assign: self.assign,
+            aggregate: make(Agg::new()),
+            lateness: self.lateness,
+            edge: EdgeRef::fresh(),
+            meta,
+            types: PhantomData,
+        }))
+    }
+}
+
+/// A chain with an aggregated window behind it.
+pub struct WindowAgg<X, C, F, W, A, P, M> {
+    prev: C,
+    key: F,
+    assign: W,
+    aggregate: A,
+    lateness: Lateness<P>,
+    edge: EdgeRef,
+    meta: Meta,
+    types: PhantomData<fn(X) -> M>,
+}
+
+impl<X, C: Clone, F: Clone, W: Clone, A: Clone, P: Copy, M> Clone for WindowAgg<X, C, F, W, A, P, M> {
+    fn clone(&self) -> Self {
+        WindowAgg {
+            prev: self.prev.clone(),
+            key: self.key.clone(),
+            assign: self.assign.clone(),
+            aggregate: self.aggregate.clone(),
+            lateness: self.lateness,
+            edge: self.edge.clone(),
+            meta: self.meta,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<X, C, F, W, A, P, M> Chain for WindowAgg<X, C, F, W, A, P, M>
+where
+    X: 'static,
+    C: Chain<Out = X>,
+    F: KeyFn<X, Key: Keep<M>>,
+    W: Assign,
+    A: Aggregate<F::Value, Acc: Keep<M>>,
+    P: Policy<Row<X, F, A>, F::Value>,
+    M: 'static,
+{
+    type Out = P::Emit;
+    type Stamp = C::Stamp;
+    type Root = C::Root;
+    fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, &self.explain());
+        if let Err(error) = self.check() {
+            cx.fail(error.in_stage(meta.id()).at(meta.at()));
+        }
+        let keyless = TypeId::of::<F>() == TypeId::of::<NoKey>();
+        let (count, kind) = if keyless {
+            (Count::Exactly(1), EdgeKind::Global)
+        } else {
+            (Count::Parallelism, EdgeKind::KeyBy)
+        };
+        let own = self.assign.grid(self.lateness.allowed);
+        let own = if P::REPORTS { own.with_exact_late() } else { own };
+        self.edge.listen(own.and(&next.grid()));
+        let (key, assign, aggregate) = (self.key.clone(), self.assign.clone(), self.aggregate.clone());
+        let head = WindowHead::<X, F, W, A, P, C::Stamp, N, M>::new(
+            key,
+            assign,
+            aggregate,
+            self.lateness,
+            next,
+            meta,
+        );
+        cx.head(&meta, count, &[(self.edge.clone(), kind)], HeadStage::<ItemOf<X, F, A, P>, _>::new(head));
+        cx.out(&self.edge);
+        let send = WindowSend::<X, F, W, A, P>::new(self.key, self.assign, self.aggregate, self.edge, meta);
+        self.prev.build(cx, send, visit);
+    }
+}
+
+impl<X, C, F: KeyFn<X>, W: Assign, A: Aggregate<F::Value>, P, M> WindowAgg<X, C, F, W, A, P, M> {
+    fn check(&self) -> crate::error::Result<()> {
+        if self.lateness.allowed.0 < 0 {
+            let what = format!("a lateness of {}: it cannot be negative", self.lateness.allowed);
+            return Err(Error::new(ErrorKind::Plan, what));
+        }
+        self.assign.check()
+    }
+
+    fn explain(&self) -> String {
+        let before = if A::Algebra::COMMUTES {
+            "merged before the exchange, since the aggregate commutes"
+        } else {
+            "not merged before the exchange, since the order of records matters to the aggregate"
+        };
+        format!("{}: one table a pane; [{}]; {before}", self.assign.describe(), self.aggregate.name())
+    }
+}

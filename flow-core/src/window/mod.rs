@@ -1,0 +1,19 @@
+//! Windows: which records belong together, and when their result is due.
+//!
+//! * [`spec`]: the description: tumbling, global;
+//! * [`late`]: what happens to elements that come too late;
+//! * [`panes`]: state by pane, one table each; pure;
+//! * [`head`]: the operator: panes, watermark, firing as a cursor; [`sender`]: what happens before the exchange;
+//! * [`aggregate`]: the chain, and the streams' methods.
+
+pub mod aggregate;
+mod head;
+pub mod late;
+mod panes;
+mod saved;
+mod sender;
+pub mod spec;
+pub mod total;
+
+pub use late::{Late, Lateness};
+pub use spec::{Global, Tumbling, Windowed, global, tumbling};

@@ -1,0 +1,100 @@
+//! The open panes of a window operator, in order of time. Pure: no edges, no clock.
+
+use super::spec::{Assign, Span};
+use crate::state::Pane;
+use crate::time::Timestamp;
+use std::collections::VecDeque;
+
+/// A pane with its table.
+pub struct Open<K, A> {
+    /// Its stretch of event time.
+    pub span: Span,
+    /// Its keys.
+    pub table: Pane<K, A>,
+    /// Whether the watermark has passed its end.
+    pub fired: bool,
+}
+
+/// The open panes, by their ends.
+pub struct Panes<K, A> {
+    open: VecDeque<Open<K, A>>,
+    /// The pane used last, and its bounds as a start and a length: most records are for it, and one compare says so.
+    current: usize,
+    low: i64,
+    length: u64,
+    /// Emptied tables, to be used again.
+    spare: Vec<Pane<K, A>>,
+}
+
+impl<K, A> Default for Panes<K, A> {
+    fn default() -> Self {
+        Panes { open: VecDeque::new(), current: 0, low: 0, length: 0, spare: Vec::new() }
+    }
+}
+
+impl<K, A> Panes<K, A> {
+    /// The pane used last, if `t` is in it.
+    #[inline(always)]
+    pub fn current(&mut self, t: Timestamp) -> Option<&mut Open<K, A>> {
+        if (t.0.wrapping_sub(self.low) as u64) < self.length { self.open.get_mut(self.current) } else { None }
+    }
+
+    /// The pane of `span`, opened if need be.
+    #[inline(never)]
+    pub fn select(&mut self, span: Span) -> &mut Open<K, A> {
+        let at = self.open.partition_point(|p| p.span < span);
+        if self.open.get(at).is_none_or(|p| p.span != span) {
+            let table = self.spare.pop().unwrap_or_default();
+            self.open.insert(at, Open { span, table, fired: false });
+        }
+        let (start, end) = span.shown();
+        self.current = at;
+        self.low = start.0;
+        // A span that reaches beyond the range of timestamps is left to the slow path.
+        let exact = i128::from(start.0) == span.start && i128::from(end.0) == span.end;
+        self.length = if exact { (span.end - span.start) as u64 } else { 0 };
+        &mut self.open[at]
+    }
+
+    /// The pane for `t`: that used last, or as `assign` says.
+    #[inline(always)]
+    pub fn at(&mut self, t: Timestamp, assign: &impl Assign) -> &mut Open<K, A> {
+        if (t.0.wrapping_sub(self.low) as u64) < self.length {
+            &mut self.open[self.current]
+        } else {
+            self.select(assign.span(t))
+        }
+    }
+
+    /// The first pane, by its end, for which `wanted`.
+    pub fn first(&self, wanted: impl Fn(&Open<K, A>) -> bool) -> Option<usize> {
+        self.open.iter().position(wanted)
+    }
+
+    /// The pane at a place that [`Panes::first`] gave.
+    pub fn get(&mut self, at: usize) -> Option<&mut Open<K, A>> {
+        self.open.get_mut(at)
+    }
+
+    /// Takes a pane out; give its table back with [`Panes::reuse`].
+    pub fn remove(&mut self, at: usize) -> Option<Open<K, A>> {
+        self.length = 0;
+        self.open.remove(at)
+    }
+
+    /// Keeps an emptied table for the next pane.
+    pub fn reuse(&mut self, mut table: Pane<K, A>) {
+        table.clear();
+        self.spare.push(table);
+    }
+
+    /// All open panes, by their ends.
+    pub fn iter(&self) -> impl Iterator<Item = &Open<K, A>> {
+        self.open.iter()
+    }
+
+    /// How many entries all panes hold.
+    pub fn entries(&self) -> usize {
+        self.open.iter().map(|p| p.table.len()).sum()
+    }
+}

@@ -1,0 +1,307 @@
+//! Aggregates without key or window: on one instance, once, at the end of a bounded input.
+//!
+//! Each sender aggregates for itself and sends its accumulator at the end, where that gives the same result: the aggregate
+//! commutes, or there is a single sender.
+
+use crate::aggregate::{Agg, Aggregate, Algebra, Overflow};
+use crate::batch::Mark;
+use crate::error::Result;
+use crate::op::kind::Ends;
+use crate::op::operator::operator_error;
+use crate::op::rolling::{Measure, Summand};
+use crate::op::{Chain, Kind, Stream, Visit};
+use crate::stage::{
+    BuildCx, Count, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail,
+};
+use crate::time::{Grid, Timestamp};
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+/// A chain with an aggregate of everything behind it.
+#[derive(Clone)]
+pub struct Total<C, A> {
+    prev: C,
+    aggregate: A,
+    edge: EdgeRef,
+    meta: Meta,
+}
+
+impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
+    type Out = A::Out;
+    type Stamp = C::Stamp;
+    type Root = C::Root;
+    fn build<N: Push<A::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, "one instance, one result at the end of the input");
+        let faults = Faults::default();
+        self.edge.listen(next.grid());
+        let aggregate = self.aggregate.clone();
+        let acc = Some(aggregate.start());
+        let head = TotalHead::<C::Out, A, N, C::Stamp> {
+            aggregate,
+            acc,
+            touched: false,
+            done: false,
+            next,
+            meta,
+            faults: faults.clone(),
+            types: PhantomData,
+        };
+        cx.head(
+            &meta,
+            Count::Exactly(1),
+            &[(self.edge.clone(), EdgeKind::Global)],
+            HeadStage::<A::In, _>::new(head),
+        );
+        cx.out(&self.edge);
+        let outs = Outs::new(self.edge.id);
+        let send = TotalSend::<C::Out, A> { aggregate: self.aggregate, local: None, outs, meta, faults };
+        self.prev.build(cx, send, visit);
+    }
+}
+
+/// The end of a stage before: aggregates for itself or sends lifted values.
+struct TotalSend<T, A: Aggregate<T>> {
+    aggregate: A,
+    local: Option<A::Acc>,
+    outs: Outs<A::In>,
+    meta: Meta,
+    faults: Faults,
+}
+
+impl<T: 'static, S: Stamp, A: Aggregate<T>> Push<T, S> for TotalSend<T, A> {
+    #[inline(always)]
+    fn push(&mut self, item: T, _: S) {
+        let x = self.aggregate.lift(&item);
+        match &mut self.local {
+            Some(acc) => {
+                if let Err(error) = self.aggregate.add(acc, x) {
+                    self.overflow(error);
+                }
+            }
+            None => self.outs.send(0, x),
+        }
+    }
+}
+
+impl<T: 'static, A: Aggregate<T>> TotalSend<T, A> {
+    #[cold]
+    #[inline(never)]
+    fn overflow(&mut self, error: Overflow) {
+        self.faults.raise(operator_error(&self.meta, &error.into()));
+    }
+}
+
+impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.faults = cx.faults().clone();
+        self.outs.open(cx);
+        let alone = cx.context().parallelism() == 1;
+        self.local = (A::Algebra::COMMUTES || alone).then(|| self.aggregate.start());
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        if mark == Mark::End
+            && let Some(acc) = self.local.take()
+        {
+            self.outs.send_other(0, vec![Whole(acc)]);
+        }
+        self.outs.mark(mark);
+    }
+    fn grid(&self) -> Grid {
+        Grid::none()
+    }
+    fn room(&mut self) -> bool {
+        self.outs.pump()
+    }
+    fn flush(&mut self) {
+        self.outs.flush();
+    }
+    fn enough(&self) -> bool {
+        self.outs.is_closed()
+    }
+}
+
+/// The accumulator of a sender; a type of its own, since lifted values may have the accumulator's.
+struct Whole<A>(A);
+
+/// The head of the stage behind.
+struct TotalHead<T, A: Aggregate<T>, N, S> {
+    aggregate: A,
+    acc: Option<A::Acc>,
+    /// Whether `acc` is more than the start.
+    touched: bool,
+    done: bool,
+    next: N,
+    meta: Meta,
+    faults: Faults,
+    types: PhantomData<fn(T) -> S>,
+}
+
+impl<T: 'static, A: Aggregate<T>, N, S> TotalHead<T, A, N, S> {
+    fn check(&mut self, done: Result<(), Overflow>) {
+        if let Err(error) = done {
+            self.faults.raise(operator_error(&self.meta, &error.into()));
+        }
+    }
+}
+
+impl<T: 'static, S: Stamp, A: Aggregate<T>, N: Push<A::Out, S>> Head<A::In> for TotalHead<T, A, N, S> {
+    type Part = Whole<A::Acc>;
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.next
+    }
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.next
+    }
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.faults = cx.faults().clone();
+        Ok(())
+    }
+    fn items(&mut self, _: usize, items: &mut VecDeque<A::In>, n: usize) {
+        let Some(mut acc) = self.acc.take() else { return };
+        let done = items.drain(..n).try_for_each(|x| self.aggregate.add(&mut acc, x));
+        (self.acc, self.touched) = (Some(acc), true);
+        self.check(done);
+    }
+    fn parts(&mut self, parts: &mut VecDeque<Whole<A::Acc>>, n: usize) {
+        for Whole(part) in parts.drain(..n) {
+            // The first stands for the start; the others exist only where merging is allowed.
+            if std::mem::replace(&mut self.touched, true) {
+                if let Some(mut acc) = self.acc.take() {
+                    let done = A::Algebra::merge(&self.aggregate, &mut acc, part);
+                    self.acc = Some(acc);
+                    self.check(done);
+                }
+            } else {
+                self.acc = Some(part);
+            }
+        }
+    }
+    fn end(&mut self) {
+        self.done = true;
+    }
+    fn fire(&mut self) -> Fire {
+        if self.done
+            && let Some(result) = self.acc.take().and_then(|acc| self.aggregate.into_result(acc))
+        {
+            self.next.push(result, S::of(Timestamp::MAX));
+        }
+        Fire::Done
+    }
+}
+
+impl<T: 'static, K: Kind, C> Stream<T, K, C> {
+    /// What the aggregate makes of all records: one result, at the end. Of no records: `count`, `sum`, `fold`, `collect`
+    /// and `count_distinct` give 0, the initial value or what is empty; the others give nothing.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// job.add(source(from_iter(1..5)).aggregate(|a| (a.count(), a.mean(|n| *n))).collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [(4, 2.5)]);
+    /// ```
+    #[track_caller]
+    pub fn aggregate<A: Aggregate<T>>(self, make: impl FnOnce(Agg<T>) -> A) -> Stream<A::Out, K, Total<C, A>>
+    where
+        K: Ends,
+    {
+        self.total("aggregate", make)
+    }
+
+    #[track_caller]
+    fn total<A: Aggregate<T>>(
+        self,
+        op: &'static str,
+        make: impl FnOnce(Agg<T>) -> A,
+    ) -> Stream<A::Out, K, Total<C, A>> {
+        let (aggregate, edge, meta) = (make(Agg::new()), EdgeRef::fresh(), Meta::new(op));
+        Stream::of(Total { prev: self.chain, aggregate, edge, meta })
+    }
+
+    /// How many records there are in all, at the end.
+    #[track_caller]
+    pub fn count(self) -> Stream<u64, K, Total<C, impl Aggregate<T, Out = u64>>>
+    where
+        K: Ends,
+    {
+        self.total("count", |a| a.count())
+    }
+
+    /// The sum over all records, at the end; integer overflow ends the job.
+    #[track_caller]
+    pub fn sum<N: Summand, F>(
+        self,
+        number: F,
+    ) -> Stream<N::Number, K, Total<C, impl Aggregate<T, Out = N::Number>>>
+    where
+        K: Ends,
+        F: Fn(&T) -> N + Clone + Send + 'static,
+    {
+        self.total("sum", |a| a.sum(number))
+    }
+
+    /// The sum over all records around the end of the type's range, at the end.
+    #[track_caller]
+    pub fn wrapping_sum<N: Summand, F>(
+        self,
+        number: F,
+    ) -> Stream<N::Number, K, Total<C, impl Aggregate<T, Out = N::Number>>>
+    where
+        K: Ends,
+        F: Fn(&T) -> N + Clone + Send + 'static,
+    {
+        self.total("wrapping_sum", |a| a.wrapping_sum(number))
+    }
+
+    /// The smallest value of all records, at the end; nothing if there is none.
+    #[track_caller]
+    pub fn min<N: Measure, F>(
+        self,
+        measure: F,
+    ) -> Stream<N::Value, K, Total<C, impl Aggregate<T, Out = N::Value>>>
+    where
+        K: Ends,
+        F: Fn(&T) -> N + Clone + Send + 'static,
+    {
+        self.total("min", |a| a.min(measure))
+    }
+
+    /// The largest value of all records, at the end; nothing if there is none.
+    #[track_caller]
+    pub fn max<N: Measure, F>(
+        self,
+        measure: F,
+    ) -> Stream<N::Value, K, Total<C, impl Aggregate<T, Out = N::Value>>>
+    where
+        K: Ends,
+        F: Fn(&T) -> N + Clone + Send + 'static,
+    {
+        self.total("max", |a| a.max(measure))
+    }
+
+    /// An accumulator that each record changes, at the end; `init` if there are no records.
+    #[track_caller]
+    pub fn fold<A, F>(self, init: A, fold: F) -> Stream<A, K, Total<C, impl Aggregate<T, Out = A>>>
+    where
+        T: Clone + Send,
+        A: Clone + Send + 'static,
+        K: Ends,
+        F: Fn(&mut A, T) + Clone + Send + 'static,
+    {
+        self.total("fold", |a| a.fold(init, fold))
+    }
+
+    /// All records put together two by two, at the end; nothing if there are none.
+    #[track_caller]
+    pub fn reduce<F>(self, f: F) -> Stream<T, K, Total<C, impl Aggregate<T, Out = T>>>
+    where
+        T: Clone + Send,
+        K: Ends,
+        F: Fn(T, T) -> T + Clone + Send + 'static,
+    {
+        self.total("reduce", |a| a.reduce(f))
+    }
+}
