@@ -1,5 +1,7 @@
 //! The house rules, as a test: layers, lengths, homes of `unsafe`, no dead matter, no pasted code.
 
+#[path = "tidy/documented.rs"]
+mod documented;
 #[path = "tidy/layers.rs"]
 mod layers;
 #[path = "tidy/repeats.rs"]
@@ -60,6 +62,12 @@ fn nothing_is_pasted() {
     assert!(found.is_empty(), "{} repeats:\n{}", found.len(), found.join("\n"));
 }
 
+#[test]
+fn every_operator_is_documented() {
+    let found = documented::differences(root());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Not a limit: prints the files to look at. `cargo test --test tidy -- --nocapture longest`
 #[test]
 fn longest_files() {
@@ -71,9 +79,13 @@ fn longest_files() {
     sizes.iter().filter(|(lines, _)| *lines > 350).for_each(|(lines, path)| println!("{lines:5} {path}"));
 }
 
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
+}
+
 /// Every Rust file of the workspace, by path.
 fn workspace() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace");
+    let root = root();
     let mut files = Vec::new();
     for member in ["flow-macros", "flow-core", "examples", "tests", "benches"] {
         list(&root.join(member), &mut files);
