@@ -203,6 +203,11 @@ fn channel_closed_by_the_receiver() {
 fn full_channel_wakes_its_sender_at_half() {
     model(|| {
         let (mut sender, mut receiver) = channel(8);
+        // Shifts the looks against the ring.
+        for item in 0..5 {
+            assert_eq!(sender.send(item), Ok(()));
+            assert_eq!(receiver.recv(), Some(item));
+        }
         for item in 0..8 {
             assert_eq!(sender.send(item), Ok(()));
         }

@@ -204,11 +204,14 @@ impl<T> Producer<T> {
         let shared = &*self.shared;
         let runs = shared.runs(self.tail, free);
         let mut written = Advance { own: &mut self.tail, shared: &shared.tail, count: 0 };
-        for slot in runs.into_iter().flatten() {
-            let Some(item) = items.next() else { break };
-            // SAFETY: The `free` slots from `tail` on are outside `head..tail`: they are this end's.
-            unsafe { put(slot, item) };
-            written.count += 1;
+        // Nested loops, because `flatten` would keep the compiler from vectorising.
+        'full: for run in runs {
+            for slot in run {
+                let Some(item) = items.next() else { break 'full };
+                // SAFETY: The `free` slots from `tail` on are outside `head..tail`: they are this end's.
+                unsafe { put(slot, item) };
+                written.count += 1;
+            }
         }
         written.count
     }
@@ -298,12 +301,14 @@ impl<T> Consumer<T> {
         let shared = &*self.shared;
         let runs = shared.runs(self.head, count);
         let mut read = Advance { own: &mut self.head, shared: &shared.head, count: 0 };
-        for slot in runs.into_iter().flatten() {
-            // Counted first: if `each` panics, its item is gone and must not be read again.
-            read.count += 1;
-            // SAFETY: The `count` slots from `head` on are in `head..tail`: they hold items and are this
-            // end's. None is read again: all that were counted are given back.
-            each(unsafe { take(slot) });
+        for run in runs {
+            for slot in run {
+                // Counted first: if `each` panics, its item is gone and must not be read again.
+                read.count += 1;
+                // SAFETY: The `count` slots from `head` on are in `head..tail`: they hold items and are this
+                // end's. None is read again: all that were counted are given back.
+                each(unsafe { take(slot) });
+            }
         }
         read.count
     }
