@@ -1,5 +1,8 @@
 //! The only names that generated code uses. Not part of the public interface.
 
+mod emit;
+
+pub use crate::__emit;
 pub use crate::job::Job;
 pub use crate::op::tee::TeeOf;
 pub use crate::sink::ignore;
@@ -31,21 +34,3 @@ pub fn begin(name: &'static str) -> Job {
 pub fn stub() -> Job {
     Job::new("not compiled")
 }
-
-/// rust-analyzer sees the user's tokens whatever is wrong with them; rustc sees either the pipeline or the errors.
-#[cfg(rust_analyzer)]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __emit {
-    ($kind:ident { $($pipeline:tt)* } { $($rest:tt)* }) => { $($pipeline)* $($rest)* };
-}
-
-/// rust-analyzer sees the user's tokens whatever is wrong with them; rustc sees either the pipeline or the errors.
-#[cfg(not(rust_analyzer))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __emit {
-    (ok { $($pipeline:tt)* } { $($rest:tt)* }) => { $($pipeline)* $($rest)* };
-    (no { $($pipeline:tt)* } { $($rest:tt)* }) => { $($rest)* };
-}
-pub use __emit;

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod channel;
 pub mod error;
 pub mod exchange;
+pub mod graph;
 pub mod host;
 pub mod job;
 pub mod metrics;

@@ -123,7 +123,7 @@ impl<T: Clone + Send + 'static> Aggregate<T> for FirstLast {
     fn result(&self, acc: &Option<T>) -> Option<T> {
         acc.clone()
     }
-    fn into_result(&self, acc: Option<T>) -> Option<T> {
+    fn take_result(&self, acc: Option<T>) -> Option<T> {
         acc
     }
 }
@@ -168,7 +168,7 @@ where
     fn result(&self, acc: &A) -> Option<A> {
         Some(acc.clone())
     }
-    fn into_result(&self, acc: A) -> Option<A> {
+    fn take_result(&self, acc: A) -> Option<A> {
         Some(acc)
     }
 }
@@ -207,7 +207,7 @@ where
     fn result(&self, acc: &Option<T>) -> Option<T> {
         acc.clone()
     }
-    fn into_result(&self, acc: Option<T>) -> Option<T> {
+    fn take_result(&self, acc: Option<T>) -> Option<T> {
         acc
     }
 }

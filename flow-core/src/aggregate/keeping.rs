@@ -32,7 +32,7 @@ impl<T: Clone + Send + 'static> Aggregate<T> for Collect {
     fn result(&self, acc: &Vec<T>) -> Option<Vec<T>> {
         Some(acc.clone())
     }
-    fn into_result(&self, acc: Vec<T>) -> Option<Vec<T>> {
+    fn take_result(&self, acc: Vec<T>) -> Option<Vec<T>> {
         Some(acc)
     }
 }
@@ -81,7 +81,7 @@ where
     fn result(&self, acc: &Self::Acc) -> Option<Vec<T>> {
         Some(acc.iter().map(|(_, record)| record.clone()).collect())
     }
-    fn into_result(&self, acc: Self::Acc) -> Option<Vec<T>> {
+    fn take_result(&self, acc: Self::Acc) -> Option<Vec<T>> {
         Some(acc.into_iter().map(|(_, record)| record).collect())
     }
 }

@@ -106,7 +106,7 @@ pub trait Aggregate<T>: Clone + Send + 'static {
     /// The result; `None` where there is none, as of the mean of nothing.
     fn result(&self, acc: &Self::Acc) -> Option<Self::Out>;
     /// The result of an accumulator that is not needed any more.
-    fn into_result(&self, acc: Self::Acc) -> Option<Self::Out> {
+    fn take_result(&self, acc: Self::Acc) -> Option<Self::Out> {
         self.result(&acc)
     }
 }

@@ -33,8 +33,8 @@ macro_rules! tuples {
                 Some(($(self.$i.result(&acc.$i)?,)+))
             }
             #[inline(always)]
-            fn into_result(&self, acc: Self::Acc) -> Option<Self::Out> {
-                Some(($(self.$i.into_result(acc.$i)?,)+))
+            fn take_result(&self, acc: Self::Acc) -> Option<Self::Out> {
+                Some(($(self.$i.take_result(acc.$i)?,)+))
             }
         }
         impl<T, $($a: Aggregate<T>),+> Algebra<T, ($($a,)+)> for Each {

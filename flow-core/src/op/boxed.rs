@@ -116,13 +116,11 @@ pub struct BoxedEnd<R> {
 
 impl<R: RootKind> BoxedEnd<R> {
     /// Forgets the type of `end`, which begins at `R`.
-    pub fn new<E: Terminal>(end: E) -> Self
-    where
-        E: Sync,
-    {
+    pub fn new<E: Terminal>(end: E) -> Self {
+        let end = Original::new(end);
         let build = move |cx: &mut BuildCx| {
             let mut caught = None;
-            end.clone().build_end(cx, Catch(&mut caught));
+            end.copy().build_end(cx, Catch(&mut caught));
             caught
         };
         BoxedEnd { build: Arc::new(build), root: PhantomData }

@@ -109,9 +109,9 @@ impl<T: Send + 'static, S: Stamp, P: Partitioner<T>> Push<T, S> for EdgePush<(T,
 
 /// The methods of [`Tail`] for the sender of an edge.
 macro_rules! sender_tail {
-    ($cx:ident, $self:ident, $opened:expr) => {
+    ($cx:ident, $self:ident $(, $opened:expr)?) => {
         fn open(&mut $self, $cx: &mut OpenCx) -> Result<()> {
-            $opened;
+            $($opened;)?
             $self.outs.open($cx);
             Ok(())
         }
@@ -156,7 +156,7 @@ impl<T: Clone + Send + 'static, S: Stamp> Push<T, S> for ToAll<(T, S)> {
 }
 
 impl<M: Send + 'static> Tail for ToAll<M> {
-    sender_tail!(cx, self, ());
+    sender_tail!(cx, self);
 }
 
 /// A chain with an exchange behind it.

@@ -46,7 +46,7 @@ pub trait KeyFn<X>: Clone + Send + 'static {
     /// The key in `route`.
     fn key(&self, route: &Self::Route) -> Self::Key;
     /// The key, when nothing else of the record is wanted.
-    fn into_key(&self, route: Self::Route) -> Self::Key;
+    fn own_key(&self, route: Self::Route) -> Self::Key;
     /// The hash of a key.
     fn hash(&self, key: &Self::Key) -> u64;
     /// Whether two keys are equal.
@@ -88,7 +88,7 @@ impl<X: Send + 'static, Q: Key, F: Fn(&X) -> Q + Clone + Send + 'static> KeyFn<X
         route.clone()
     }
     #[inline(always)]
-    fn into_key(&self, route: Q) -> Q {
+    fn own_key(&self, route: Q) -> Q {
         route
     }
     #[inline(always)]
@@ -145,7 +145,7 @@ where
         (self.0)(route).to_owned()
     }
     #[inline(always)]
-    fn into_key(&self, route: X) -> Q::Owned {
+    fn own_key(&self, route: X) -> Q::Owned {
         (self.0)(&route).to_owned()
     }
     #[inline(always)]
@@ -197,7 +197,7 @@ impl<Q: Key, V: Send + 'static> KeyFn<(Q, V)> for ByPair<Q, V> {
         route.clone()
     }
     #[inline(always)]
-    fn into_key(&self, route: Q) -> Q {
+    fn own_key(&self, route: Q) -> Q {
         route
     }
     #[inline(always)]
@@ -242,7 +242,7 @@ impl<X: Send + 'static> KeyFn<X> for NoKey {
     #[inline(always)]
     fn key(&self, (): &()) {}
     #[inline(always)]
-    fn into_key(&self, (): ()) {}
+    fn own_key(&self, (): ()) {}
     #[inline(always)]
     fn hash(&self, (): &()) -> u64 {
         0

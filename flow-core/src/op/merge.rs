@@ -22,7 +22,7 @@ pub struct EdgeEnd<C> {
 impl<C: Chain<Out: Send>> Terminal for EdgeEnd<C> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
         cx.out(&self.edge);
-        self.prev.build(cx, EdgePush::new(&self.edge, Forward::default()), visit);
+        self.prev.build(cx, EdgePush::new(&self.edge, Forward), visit);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
 use std::any::Any;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -254,18 +255,17 @@ impl<'a> BuildCx<'a> {
         key: EdgeId,
         find: impl FnOnce() -> Result<Vec<T>>,
     ) -> Option<(T, usize)> {
-        if !self.topology.splits.contains_key(&key) {
-            match find() {
-                Ok(splits) => {
-                    self.topology.splits.insert(key, Box::new(splits));
-                }
+        let splits = match self.topology.splits.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => match find() {
+                Ok(splits) => unknown.insert(Box::new(splits)),
                 Err(error) => {
                     self.fail(error);
                     return None;
                 }
-            }
-        }
-        let splits = self.topology.splits.get(&key)?.downcast_ref::<Vec<T>>()?;
+            },
+        };
+        let splits = splits.downcast_ref::<Vec<T>>()?;
         // In a pass beyond the last split the stage is made all the same, and left out.
         let split = splits.get(self.pass).or_else(|| splits.first())?;
         Some((split.clone(), splits.len()))
@@ -302,10 +302,10 @@ impl<'a> BuildCx<'a> {
                 key,
                 nodes: draft.nodes,
             });
-        } else if let Some(def) = self.topology.stages.iter_mut().find(|s| s.key == key) {
-            if def.instances.len() < def.count {
-                def.instances.push(stage);
-            }
+        } else if let Some(def) = self.topology.stages.iter_mut().find(|s| s.key == key)
+            && def.instances.len() < def.count
+        {
+            def.instances.push(stage);
         }
     }
 }

@@ -51,6 +51,10 @@ impl Wire {
 
 /// What is being filled for one receiver.
 struct Lane<M> {
+    #[expect(
+        clippy::box_collection,
+        reason = "the box is what travels, erased; it goes round without being allocated"
+    )]
     items: Box<Vec<M>>,
     marks: Vec<(usize, Mark)>,
     wire: Wire,
@@ -155,6 +159,7 @@ impl<M: Send + 'static> Outs<M> {
 }
 
 /// The buffers of a batch that came back, or new ones.
+#[expect(clippy::box_collection, reason = "see `Lane`")]
 fn recycle<M: Send + 'static>(batch: Option<Batch>, limit: usize) -> (Box<Vec<M>>, Vec<(usize, Mark)>) {
     let Some(batch) = batch else { return (Box::new(Vec::with_capacity(limit)), Vec::new()) };
     let items = batch.items.downcast().unwrap_or_else(|_| Box::new(Vec::with_capacity(limit)));

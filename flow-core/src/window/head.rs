@@ -181,7 +181,7 @@ where
                     }
                     return Fire::Done;
                 };
-                let row = row(pane.span, entry.key, self.aggregate.into_result(entry.value));
+                let row = row(pane.span, entry.key, self.aggregate.take_result(entry.value));
                 emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
             }
         }

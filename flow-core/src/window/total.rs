@@ -182,7 +182,7 @@ impl<T: 'static, S: Stamp, A: Aggregate<T>, N: Push<A::Out, S>> Head<A::In> for 
     }
     fn fire(&mut self) -> Fire {
         if self.done
-            && let Some(result) = self.acc.take().and_then(|acc| self.aggregate.into_result(acc))
+            && let Some(result) = self.acc.take().and_then(|acc| self.aggregate.take_result(acc))
         {
             self.next.push(result, S::of(Timestamp::MAX));
         }

@@ -114,7 +114,7 @@ impl<X: 'static, F: KeyFn<X>, S: Stamp> Push<X, S> for ByKeyGroup<X, F, Item<X, 
 }
 
 impl<X: 'static, F: Send + 'static, M: Send + 'static> Tail for ByKeyGroup<X, F, M> {
-    sender_tail!(cx, self, ());
+    sender_tail!(cx, self);
 }
 
 /// The head of a rolling operator's stage.
