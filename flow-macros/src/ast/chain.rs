@@ -6,49 +6,38 @@ use crate::diag::Diagnostics;
 use crate::message;
 use crate::ops;
 use proc_macro2::Ident;
-use syn::{Expr, ExprCall, ExprMethodCall, Member};
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprCall, ExprField, ExprMethodCall, Member, Token};
 
 /// What an expression begins with, seen through its method calls.
 pub(super) enum Root<'a> {
-    /// `source(…)`
-    Source,
     /// A name, and the first and last method called on it.
     Name {
         name: &'a Ident,
         first: Option<&'a Ident>,
         last: Option<&'a Ident>,
     },
-    /// A call of anything else.
-    Call(&'a ExprCall),
     Other,
 }
 
 pub(super) fn root(expr: &Expr) -> Root<'_> {
     let (mut at, mut first, mut last) = (expr, None, None);
     loop {
-        match at {
-            Expr::MethodCall(call) => {
-                first = Some(&call.method);
-                last = last.or(first);
-                at = &call.receiver;
-            }
-            Expr::Paren(paren) => at = &paren.expr,
-            Expr::Group(group) => at = &group.expr,
-            Expr::Try(attempt) => at = &attempt.expr,
-            Expr::Await(wait) => at = &wait.base,
-            Expr::Field(field) => {
-                if let Member::Named(name) = &field.member {
-                    first = Some(name);
-                    last = last.or(first);
-                }
-                at = &field.base;
-            }
+        let (method, receiver) = match at {
+            Expr::MethodCall(call) => (Some(&call.method), &call.receiver),
+            Expr::Field(ExprField { member: Member::Named(name), base, .. }) => (Some(name), base),
+            Expr::Paren(paren) => (None, &paren.expr),
+            Expr::Group(group) => (None, &group.expr),
+            Expr::Try(attempt) => (None, &attempt.expr),
+            Expr::Await(wait) => (None, &wait.base),
             _ => break,
-        }
+        };
+        first = method.or(first);
+        last = last.or(method);
+        at = receiver;
     }
     match at {
-        Expr::Call(call) if is_source(call) => Root::Source,
-        Expr::Call(call) => Root::Call(call),
         Expr::Path(path) => {
             path.path.get_ident().map_or(Root::Other, |name| Root::Name { name, first, last })
         }
@@ -57,7 +46,7 @@ pub(super) fn root(expr: &Expr) -> Root<'_> {
 }
 
 /// `source(…)`, also by its full path.
-fn is_source(call: &ExprCall) -> bool {
+pub(super) fn is_source(call: &ExprCall) -> bool {
     matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "source"))
 }
 
@@ -69,6 +58,7 @@ pub(super) fn chain(expr: Expr, scope: &Scope, diagnostics: &mut Diagnostics) ->
     let mut at = expr;
     let start = loop {
         at = match at {
+            Expr::MethodCall(call) if scope.is_function(&call) => break Expr::MethodCall(call),
             // behind an annotation anything may stand: only its operators are ours
             Expr::MethodCall(call) if !opaque || ops::operator(&call.method.to_string()).is_some() => {
                 let (receiver, call) = method_call(call, scope, diagnostics);
@@ -92,9 +82,15 @@ fn begin(expr: Expr, opaque: bool, scope: &Scope, diagnostics: &mut Diagnostics)
     match expr {
         expr if opaque => Start::Opaque(Box::new(expr)),
         Expr::Call(call) if is_source(&call) => Start::Source(call),
-        Expr::Call(call) => {
-            let args = call.args.into_iter().map(|arg| argument(arg, false, scope, diagnostics)).collect();
-            Start::Function { func: call.func, args }
+        Expr::Call(call) => function(*call.func, call.args, scope, diagnostics),
+        Expr::MethodCall(call) if scope.is_function(&call) => {
+            let ExprMethodCall { receiver, dot_token, method, turbofish, args, .. } = call;
+            function(
+                Expr::Verbatim(quote!(#receiver #dot_token #method #turbofish)),
+                args,
+                scope,
+                diagnostics,
+            )
         }
         Expr::Path(path) if path.path.get_ident().is_some() => match path.path.segments.into_iter().next() {
             Some(segment) => Start::Stream(segment.ident),
@@ -106,6 +102,16 @@ fn begin(expr: Expr, opaque: bool, scope: &Scope, diagnostics: &mut Diagnostics)
             Start::Opaque(Box::new(other))
         }
     }
+}
+
+fn function(
+    func: Expr,
+    args: Punctuated<Expr, Token![,]>,
+    scope: &Scope,
+    diagnostics: &mut Diagnostics,
+) -> Start {
+    let args = args.into_iter().map(|arg| argument(arg, false, scope, diagnostics)).collect();
+    Start::Function { func: Box::new(func), args }
 }
 
 fn method_call(call: ExprMethodCall, scope: &Scope, diagnostics: &mut Diagnostics) -> (Expr, Call) {

@@ -4,7 +4,7 @@
 //! stream among its arguments; `let x: Stream<_> = …` forces it. An expression statement that starts so ends a
 //! stream. A name means what the nearest statement above it says.
 
-use super::chain::{Root, chain, root};
+use super::chain::{Root, chain, is_source, root};
 use super::head::Names;
 use super::statement::Raw;
 use super::{Binding, Broken, Line, Plain, Side, Statement};
@@ -14,7 +14,8 @@ use crate::ops;
 use crate::suggest::closest;
 use proc_macro2::Ident;
 use std::collections::HashMap;
-use syn::{Expr, Local, Pat, Stmt, Type, spanned::Spanned};
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprMethodCall, Local, Pat, Stmt, Token, Type, spanned::Spanned};
 
 /// What the names of a body mean at the statement that is looked at.
 pub(super) struct Scope {
@@ -155,21 +156,35 @@ impl Scope {
     /// Does the expression start at a stream?
     pub fn is_stream(&self, expr: &Expr) -> bool {
         match root(expr) {
-            Root::Source => true,
-            Root::Name { name, first, last } => self.names_stream(name, first, last),
-            Root::Call(call) => call.args.iter().any(|arg| self.is_known_stream(arg)),
-            Root::Other => false,
+            Root::Name { name, first, last } if self.names_stream(name, first, last) => true,
+            _ => self.is_known_stream(expr),
         }
     }
 
     /// As `is_stream`, without guessing what a misspelt name was meant to be.
     pub fn is_known_stream(&self, expr: &Expr) -> bool {
-        match root(expr) {
-            Root::Name { name, .. } => self.names.get(&name.to_string()) == Some(&true),
-            Root::Source => true,
-            Root::Call(call) => call.args.iter().any(|arg| self.is_known_stream(arg)),
-            Root::Other => false,
+        match expr {
+            Expr::MethodCall(call) => self.is_known_stream(&call.receiver) || self.takes_streams(&call.args),
+            Expr::Call(call) => is_source(call) || self.takes_streams(&call.args),
+            Expr::Path(path) => {
+                path.path.get_ident().is_some_and(|name| self.names.get(&name.to_string()) == Some(&true))
+            }
+            Expr::Paren(paren) => self.is_known_stream(&paren.expr),
+            Expr::Group(group) => self.is_known_stream(&group.expr),
+            Expr::Try(attempt) => self.is_known_stream(&attempt.expr),
+            Expr::Await(wait) => self.is_known_stream(&wait.base),
+            Expr::Field(field) => self.is_known_stream(&field.base),
+            _ => false,
         }
+    }
+
+    fn takes_streams(&self, args: &Punctuated<Expr, Token![,]>) -> bool {
+        args.iter().any(|arg| self.is_known_stream(arg))
+    }
+
+    /// `merger.merge(a, b)`: a function of streams that is a method of something else.
+    pub fn is_function(&self, call: &ExprMethodCall) -> bool {
+        !self.is_stream(&call.receiver) && self.takes_streams(&call.args)
     }
 
     /// A name nobody bound is a stream too where it must have been meant so: the graph phase says what is wrong.

@@ -5,7 +5,8 @@ use crate::diag::Diagnostics;
 use crate::message;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{FnArg, ItemFn, Pat, ReturnType, visit::Visit};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, visit::Visit};
 
 /// None when the tokens are no function signature; that has been reported.
 pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option<Head> {
@@ -44,7 +45,7 @@ pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> 
 }
 
 /// Takes the macro's own attributes out and obeys them; the others belong to the function.
-fn own_attributes(attrs: Vec<syn::Attribute>, diagnostics: &mut Diagnostics) -> Vec<syn::Attribute> {
+fn own_attributes(attrs: Vec<Attribute>, diagnostics: &mut Diagnostics) -> Vec<Attribute> {
     let mut kept = Vec::new();
     for attr in attrs {
         if attr.path().is_ident("strict") {
@@ -58,6 +59,16 @@ fn own_attributes(attrs: Vec<syn::Attribute>, diagnostics: &mut Diagnostics) -> 
         }
     }
     kept
+}
+
+/// `#![strict]` at the beginning of a body, the only place for it in the expression form.
+pub(super) fn inner_attributes(body: TokenStream, diagnostics: &mut Diagnostics) -> TokenStream {
+    let parser = |input: ParseStream| Ok((Attribute::parse_inner(input)?, input.parse::<TokenStream>()?));
+    let Ok((attrs, rest)) = parser.parse2(body.clone()) else { return body };
+    for attr in own_attributes(attrs, diagnostics) {
+        diagnostics.error(&attr, message::unknown_attribute());
+    }
+    rest
 }
 
 /// The names a pattern binds.

@@ -148,7 +148,8 @@ pub(crate) fn parse(source: Source, diagnostics: &mut Diagnostics) -> Option<Pip
         Some(tokens) => Some(parse_head(tokens, diagnostics)?),
         None => None,
     };
-    let raw = statement::parse_all(source.body, source.end, diagnostics);
+    let body = head::inner_attributes(source.body, diagnostics);
+    let raw = statement::parse_all(body, source.end, diagnostics);
     let params: Vec<Ident> = head.as_ref().map(|head| head.params.clone()).unwrap_or_default();
     let closed = head.is_some();
     let statements = classify::classify(raw, &params, closed, diagnostics);

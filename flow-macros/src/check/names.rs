@@ -16,7 +16,7 @@ pub(super) fn every_stream_is_consumed(graph: &Graph, diagnostics: &mut Diagnost
         let ended = stream.node.is_some_and(|node| graph.node(node).is_terminal());
         let held = graph.in_closures.iter().any(|(name, _)| *name == stream.name);
         let meant = graph.meant.iter().any(|name| stream.name == name);
-        let used = !stream.uses.is_empty() || !stream.is_users();
+        let used = !stream.uses.is_empty() || stream.elsewhere || !stream.is_users();
         if used || stream.flow.tainted || ignored || ended || held || meant {
             continue;
         }

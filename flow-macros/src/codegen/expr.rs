@@ -14,7 +14,7 @@ use syn::{Expr, ExprCall, ExprClosure, Lit, Macro, Token};
 pub(super) enum Mode {
     /// Its closures run on the records.
     Owned,
-    /// Its closures build the pipeline; those inside them run on the records.
+    /// If it is a closure, it builds the pipeline; the closures inside it run on the records.
     Builder,
     /// It describes a window: its calls have named arguments.
     Window,
@@ -24,6 +24,8 @@ pub(super) enum Mode {
 /// Output: `{ let names = capture(Clone::clone(&names)); move |f| names.contains(&f.name) }`
 pub(super) fn rewritten(expr: &Expr, mode: Mode, values: &Values) -> TokenStream {
     let mut expr = expr.clone();
+    // a closure inside `MyOperator::new(|x| …)` runs on the records
+    let mode = if mode == Mode::Builder && !matches!(expr, Expr::Closure(_)) { Mode::Owned } else { mode };
     Rewrite { values, mode, hidden: Vec::new() }.visit_expr_mut(&mut expr);
     expr.into_token_stream()
 }

@@ -8,7 +8,7 @@ use crate::ast::{self, Binding, Pipeline, Side, Statement};
 use crate::diag::Diagnostics;
 use crate::free;
 use crate::message;
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use std::collections::{HashMap, HashSet};
 
 /// The graph as far as it is built.
@@ -58,16 +58,17 @@ impl<'a> Builder<'a, '_> {
             Statement::Stream(line) => self.line(line),
             Statement::Plain(plain) => {
                 self.graph.lines.push(Line::Plain(&plain.tokens));
+                self.mentioned_elsewhere(plain.tokens.clone());
                 for name in &plain.binds {
                     self.rebind(name, Meaning::Plain);
                 }
             }
             Statement::Broken(broken) => {
                 self.graph.lines.push(Line::Plain(&broken.tokens));
+                self.mentioned_elsewhere(broken.tokens.clone());
                 for name in &broken.binds {
                     self.rebind(name, Meaning::Broken);
                 }
-                self.mentioned_in_broken(&broken.tokens);
             }
         }
     }
@@ -172,7 +173,8 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub fn new_stream(&mut self, name: Ident, made_by: Origin, flow: Flow, node: Option<NodeId>) -> StreamId {
-        let stream = Stream { name, made_by, uses: Vec::new(), flow, node, shadowed: false };
+        let stream =
+            Stream { name, made_by, uses: Vec::new(), elsewhere: false, flow, node, shadowed: false };
         self.graph.streams.push(stream);
         StreamId(self.graph.streams.len() - 1)
     }
@@ -250,16 +252,17 @@ impl<'a> Builder<'a, '_> {
         self.diagnostics.error(name, message);
     }
 
-    /// A broken statement counts as a use of every stream it names: none of them is "never consumed".
-    fn mentioned_in_broken(&mut self, tokens: &proc_macro2::TokenStream) {
-        for token in tokens.clone() {
+    /// What the macro cannot follow, plain Rust and broken statements, counts as a use of every stream it names:
+    /// none of them is "never consumed".
+    pub fn mentioned_elsewhere(&mut self, tokens: TokenStream) {
+        for token in tokens {
             match token {
-                proc_macro2::TokenTree::Ident(word) => {
+                TokenTree::Ident(word) => {
                     if let Some(Meaning::Stream(id)) = self.names.meaning(&word) {
-                        self.graph.streams[id.0].flow.tainted = true;
+                        self.graph.streams[id.0].elsewhere = true;
                     }
                 }
-                proc_macro2::TokenTree::Group(group) => self.mentioned_in_broken(&group.stream()),
+                TokenTree::Group(group) => self.mentioned_elsewhere(group.stream()),
                 _ => {}
             }
         }

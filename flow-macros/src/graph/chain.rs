@@ -63,6 +63,7 @@ impl<'a> Builder<'a, '_> {
             }
             ast::Start::Function { func, args } => self.function(func, args, at),
             ast::Start::Opaque(expr) => {
+                self.mentioned_elsewhere(quote::quote!(#expr));
                 let id = self.node(Op::Opaque, Flow::UNKNOWN, Flow::UNKNOWN, None);
                 open(Start::Opaque(expr), Flow::UNKNOWN, Some(id), vec![])
             }
@@ -254,6 +255,12 @@ impl<'a> Builder<'a, '_> {
 fn function_name(func: &Expr) -> String {
     match func {
         Expr::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+        // `merger.merge`
+        Expr::Verbatim(tokens) => {
+            let names =
+                tokens.clone().into_iter().filter(|token| matches!(token, proc_macro2::TokenTree::Ident(_)));
+            names.last().map(|last| last.to_string())
+        }
         _ => None,
     }
     .unwrap_or_else(|| "function".to_owned())

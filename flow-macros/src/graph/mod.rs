@@ -103,6 +103,8 @@ pub(crate) struct Stream {
     pub made_by: Origin,
     /// Where it is used.
     pub uses: Vec<Span>,
+    /// Plain Rust or a broken statement mentions it.
+    pub elsewhere: bool,
     pub flow: Flow,
     pub node: Option<NodeId>,
     /// The name is bound again further down.

@@ -71,3 +71,8 @@ pub(crate) fn not_a_chain() -> Message {
     Message::new("a stream statement is a chain of operators; this is not part of one")
         .help("errors are handled inside operators: see `try_map` and `split_result`")
 }
+
+pub(crate) fn unknown_attribute() -> Message {
+    Message::new("a pipeline's body has no such attribute")
+        .help("there is `#![strict]`, which makes warnings errors")
+}

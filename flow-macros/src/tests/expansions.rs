@@ -190,7 +190,8 @@ fn functions_of_streams() {
     check(
         "let a = clean(source(numbers), 5s);
          let b = merge(a, source(numbers));
-         report(b);",
+         let c = merger.merge(b, 5).apply(Double::new(|x| x * 2));
+         report(c);",
         expect![[r#"
             fn expression() {
                 let mut __job = begin("dataflow");
@@ -202,8 +203,10 @@ fn functions_of_streams() {
                 let __s3 = source(numbers);
                 let (__end_2, __s4) = __s3.cut();
                 let b = merge(__s2, __s4);
-                scope("b");
-                let __end_3 = report(b);
+                scope("c");
+                let c = merger.merge(b, 5).apply(Double::new(move |x| x * 2));
+                scope("c");
+                let __end_3 = report(c);
                 __job.add(__end_1);
                 __job.add(__end_2);
                 __job.add(__end_3);

@@ -1,6 +1,7 @@
 //! The phases on tokens, without rustc: expansions as a person reads them, and every message with its trigger.
 
 mod errors;
+mod examples;
 mod expansions;
 mod pictures;
 
@@ -18,7 +19,11 @@ enum Part {
 
 /// What the macro makes of a text, pretty-printed.
 fn expanded(text: &str, part: Part) -> String {
-    let shown = groups(crate::expand(text.parse().expect("tokens")), part);
+    expanded_tokens(text.parse().expect("tokens"), part)
+}
+
+fn expanded_tokens(tokens: TokenStream, part: Part) -> String {
+    let shown = groups(crate::expand(tokens), part);
     let file = syn::parse2(shown.clone()).or_else(|_| syn::parse2(quote::quote!(fn expression() { #shown })));
     let mut file: syn::File = file.unwrap_or_else(|error| panic!("{error} in {shown}"));
     file.items.retain(|item| !matches!(item, syn::Item::Mod(_)));
