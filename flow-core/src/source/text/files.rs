@@ -1,0 +1,250 @@
+//! The sources `lines` and `csv`.
+
+use super::broken::ReadError;
+use super::csv::CsvOptions;
+use super::format::Format;
+use super::inputs::{Input, Inputs};
+use super::lines::LineOptions;
+use super::pump::{ForStage, Pumped, Watched, pump};
+use super::reading::{Fail, OnBroken, Reading, Results};
+use crate::error::Result;
+use crate::stage::{Poll, Reader};
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::Read;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+
+/// A source of text files: [`lines`] or [`csv`].
+///
+/// Each file is a partition, or, with [`splits`](TextFiles::splits), several. Standard input and other
+/// files that may keep a reader waiting are read on a thread of their own, and never cut.
+#[derive(Debug, Clone)]
+pub struct TextFiles<T, F, B = Fail> {
+    inputs: Inputs,
+    format: F,
+    splits: usize,
+    types: PhantomData<fn() -> (T, B)>,
+}
+
+/// The source made by [`lines`].
+pub type Lines<B = Fail> = TextFiles<String, LineOptions, B>;
+
+/// The source made by [`csv`].
+pub type Csv<T, B = Fail> = TextFiles<T, CsvOptions, B>;
+
+/// The lines of a file, of the files in a folder or matched by a glob, or of several of these.
+///
+/// A line ends at `\n`, before which one `\r` is dropped; the last one needs no end. A line that is not
+/// UTF-8 or longer than 1 MiB ends the job with an error that names the file, the line and its offset, unless
+/// the source says otherwise.
+pub fn lines(inputs: impl Into<Inputs>) -> Lines {
+    TextFiles::new(inputs.into(), LineOptions::default())
+}
+
+/// The lines of standard input.
+pub fn stdin_lines() -> Lines {
+    TextFiles::new(Inputs::stdin(), LineOptions::default())
+}
+
+/// The records of CSV files, as values of `T`; the inputs are named as for [`lines`].
+///
+/// The first line of each file names its columns. A record that does not fit them or does not make a `T`
+/// ends the job with an error that names the file, the number of the record (from 1, without the header)
+/// and its offset, unless the source says otherwise.
+pub fn csv<T: DeserializeOwned>(inputs: impl Into<Inputs>) -> Csv<T> {
+    TextFiles::new(inputs.into(), CsvOptions::default())
+}
+
+impl<T, F> TextFiles<T, F> {
+    fn new(inputs: Inputs, format: F) -> Self {
+        TextFiles { inputs, format, splits: 1, types: PhantomData }
+    }
+
+    /// Gives `Result<T, Broken>` records: a broken record is an `Err`, and reading goes on behind it.
+    #[must_use]
+    pub fn results(self) -> TextFiles<T, F, Results> {
+        TextFiles { inputs: self.inputs, format: self.format, splits: self.splits, types: PhantomData }
+    }
+}
+
+impl<T, F, B> TextFiles<T, F, B> {
+    /// Cuts each file into `n` partitions of about the same size, which are read side by side. There is
+    /// no order between them.
+    ///
+    /// Lines are cut by size alone. For CSV each file is read once more before, since only all the quotes
+    /// before a line end tell whether a record ends there.
+    #[must_use]
+    pub fn splits(mut self, n: usize) -> Self {
+        self.splits = n.max(1);
+        self
+    }
+}
+
+impl<B> Lines<B> {
+    /// Replaces invalid UTF-8 by U+FFFD instead of failing, and counts the lines in `invalid`.
+    #[must_use]
+    pub fn lossy(mut self) -> Self {
+        self.format.lossy = true;
+        self
+    }
+
+    /// The longest line accepted, instead of 1 MiB.
+    #[must_use]
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.format.limit_bytes = bytes;
+        self
+    }
+}
+
+impl<T, B> Csv<T, B> {
+    /// Replaces invalid UTF-8 by U+FFFD instead of failing, and counts the records in `invalid`.
+    #[must_use]
+    pub fn lossy(mut self) -> Self {
+        self.format.lossy = true;
+        self
+    }
+
+    /// The longest record accepted, instead of 1 MiB.
+    #[must_use]
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.format.limit_bytes = bytes;
+        self
+    }
+
+    /// There is no header: fields go to `T` by position.
+    #[must_use]
+    pub fn no_header(mut self) -> Self {
+        self.format.header = false;
+        self
+    }
+
+    /// What stands between two fields, instead of a comma.
+    ///
+    /// # Panics
+    /// When it is not ASCII, or is a quote or a line end.
+    #[must_use]
+    pub fn delimiter(mut self, delimiter: u8) -> Self {
+        assert!(
+            delimiter.is_ascii() && !b"\"\r\n".contains(&delimiter),
+            "a CSV delimiter is an ASCII byte other than a quote or a line end"
+        );
+        self.format.delimiter = delimiter;
+        self
+    }
+
+    /// Reads fields that say `text` (`NA`, for instance) as if they were empty, and so as `None`.
+    #[must_use]
+    pub fn null(mut self, text: impl Into<String>) -> Self {
+        self.format.null = Some(text.into());
+        self
+    }
+}
+
+/// One partition of a [`TextFiles`].
+#[derive(Debug, Clone)]
+pub(super) enum Part<C> {
+    /// A whole file.
+    File(PathBuf),
+    /// A part of a file.
+    Range(PathBuf, C),
+    /// Standard input, a pipe, a device: what may keep its reader waiting.
+    Waiting(Input),
+}
+
+/// The reader of one partition.
+pub enum TextReader<T, B, X> {
+    /// On the stage's thread.
+    Here(Reading<T, B, X>),
+    /// On a thread of its own.
+    Pumped(Pumped<T, B>),
+}
+
+impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> TextFiles<T, F, B> {
+    /// Finds and cuts the inputs, and makes sure that each can be opened.
+    pub(super) fn parts(&self) -> Result<Vec<Part<F::Cut>>, ReadError> {
+        let mut parts = Vec::new();
+        for input in self.inputs.find()? {
+            match input {
+                Input::File(path) if path.is_file() && self.splits > 1 => {
+                    let cuts = self.format.cut(&path, self.splits)?;
+                    parts.extend(cuts.into_iter().map(|cut| Part::Range(path.clone(), cut)));
+                }
+                Input::File(path) if path.is_file() => {
+                    Input::open(&path)?;
+                    parts.push(Part::File(path));
+                }
+                waiting => parts.push(Part::Waiting(waiting)),
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Opens one of the parts.
+    pub(super) fn open(
+        &self,
+        part: Part<F::Cut>,
+        stage: ForStage,
+    ) -> Result<TextReader<T, B, F::Records<File>>, ReadError> {
+        let invalid = stage.invalid.clone();
+        Ok(TextReader::Here(match part {
+            Part::File(path) => {
+                let records = self.format.whole(Input::File(path.clone()).name(), Input::open(&path)?.0);
+                Reading::new(records, None, invalid)
+            }
+            Part::Range(path, cut) => {
+                let name = Input::File(path.clone()).name();
+                let records = self
+                    .format
+                    .part(name.clone(), Input::open(&path)?.0, cut)
+                    .map_err(|source| ReadError::Io { file: name, source })?;
+                Reading::new(records, self.format.recount(&path), invalid)
+            }
+            Part::Waiting(input) => {
+                let (name, format) = (input.name(), self.format.clone());
+                let bytes: Box<dyn Read + Send> = match &input {
+                    Input::Stdin => Box::new(std::io::stdin()),
+                    Input::File(path) => Box::new(OpenedLate { path: path.clone(), file: None }),
+                };
+                let records = {
+                    let name = name.clone();
+                    move |bytes: Watched<_, T>| format.whole(name, bytes)
+                };
+                let pumped = pump(bytes, records, None, stage)
+                    .map_err(|source| ReadError::Io { file: name, source })?;
+                return Ok(TextReader::Pumped(pumped));
+            }
+        }))
+    }
+}
+
+impl<T, B, X> Reader<B::Item> for TextReader<T, B, X>
+where
+    T: Send + 'static,
+    B: OnBroken<T>,
+    X: super::reading::Records<T> + Send + 'static,
+{
+    #[inline]
+    fn poll<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
+        match self {
+            TextReader::Here(reading) => reading.poll(out, budget),
+            TextReader::Pumped(pumped) => pumped.poll(out, budget),
+        }
+    }
+}
+
+/// A file opened by the first read: a pipe without a writer keeps `open` waiting too.
+struct OpenedLate {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Read for OpenedLate {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(File::open(&self.path)?),
+        };
+        file.read(bytes)
+    }
+}

@@ -1,0 +1,183 @@
+//! Which files a source reads: a path names a file, a directory or a glob, or `-` standard input.
+
+use super::broken::ReadError;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The paths given to a text source, as they were given. Every file becomes a source partition.
+///
+/// ```
+/// use flow_core::source::text::Inputs;
+///
+/// let one = Inputs::from("flights.csv");
+/// let several = Inputs::from(vec!["2013/*.csv", "2014/january.csv"]);
+/// let standard_input = Inputs::from("-");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Inputs(Vec<PathBuf>);
+
+/// One thing to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input, which cannot be cut.
+    Stdin,
+    /// A regular file, or something that reads like one (a pipe, a device).
+    File(PathBuf),
+}
+
+impl Inputs {
+    /// Standard input.
+    pub fn stdin() -> Self {
+        Inputs(vec![PathBuf::from("-")])
+    }
+
+    /// Finds the inputs: a directory stands for its regular files and a glob for what it matches, each
+    /// sorted by name; the order between the paths given is kept.
+    ///
+    /// # Errors
+    /// When a path does not exist, or a directory or glob holds no file: before any record is read.
+    pub fn find(&self) -> Result<Vec<Input>, ReadError> {
+        if self.0.is_empty() {
+            return Err(nothing("the list of input paths", "is empty"));
+        }
+        let mut found = Vec::new();
+        for path in &self.0 {
+            find_one(path, &mut found)?;
+        }
+        Ok(found)
+    }
+}
+
+fn find_one(path: &Path, found: &mut Vec<Input>) -> Result<(), ReadError> {
+    if path == Path::new("-") {
+        found.push(Input::Stdin);
+        return Ok(());
+    }
+    match std::fs::metadata(path) {
+        Ok(entry) if entry.is_dir() => find_in_directory(path, found),
+        Ok(_) => {
+            found.push(Input::File(path.to_path_buf()));
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match path.to_str() {
+            Some(pattern) if pattern.contains(['*', '?', '[']) => find_matches(pattern, found),
+            _ => Err(failed(path, error)),
+        },
+        Err(error) => Err(failed(path, error)),
+    }
+}
+
+fn find_in_directory(path: &Path, found: &mut Vec<Input>) -> Result<(), ReadError> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(|error| failed(path, error))? {
+        let file = entry.map_err(|error| failed(path, error))?.path();
+        if file.is_file() {
+            files.push(file);
+        }
+    }
+    add_sorted(files, path.display().to_string(), "is a directory without regular files", found)
+}
+
+fn find_matches(pattern: &str, found: &mut Vec<Input>) -> Result<(), ReadError> {
+    let paths = glob::glob(pattern).map_err(|error| nothing(pattern, &format!("is not a glob: {error}")))?;
+    let mut files = Vec::new();
+    for path in paths {
+        let file = path.map_err(|error| {
+            let path = error.path().to_path_buf();
+            failed(&path, error.into())
+        })?;
+        if file.is_file() {
+            files.push(file);
+        }
+    }
+    add_sorted(files, pattern.to_string(), "matches no file", found)
+}
+
+fn add_sorted(
+    mut files: Vec<PathBuf>,
+    path: String,
+    if_none: &str,
+    found: &mut Vec<Input>,
+) -> Result<(), ReadError> {
+    if files.is_empty() {
+        return Err(nothing(&path, if_none));
+    }
+    files.sort();
+    found.extend(files.into_iter().map(Input::File));
+    Ok(())
+}
+
+fn failed(path: &Path, source: io::Error) -> ReadError {
+    ReadError::Io { file: path.display().to_string().into(), source }
+}
+
+fn nothing(path: &str, what: &str) -> ReadError {
+    ReadError::Io { file: path.into(), source: io::Error::new(io::ErrorKind::NotFound, what) }
+}
+
+impl Input {
+    /// Its name in errors.
+    pub fn name(&self) -> Arc<str> {
+        match self {
+            Input::Stdin => "standard input".into(),
+            Input::File(path) => path.display().to_string().into(),
+        }
+    }
+
+    /// Opens the file and tells its length.
+    pub(super) fn open(path: &Path) -> Result<(File, u64), ReadError> {
+        let file = File::open(path).map_err(|error| failed(path, error))?;
+        let len = file.metadata().map_err(|error| failed(path, error))?.len();
+        Ok((file, len))
+    }
+}
+
+impl From<&str> for Inputs {
+    fn from(path: &str) -> Self {
+        Inputs(vec![path.into()])
+    }
+}
+
+impl From<String> for Inputs {
+    fn from(path: String) -> Self {
+        Inputs(vec![path.into()])
+    }
+}
+
+impl From<&String> for Inputs {
+    fn from(path: &String) -> Self {
+        Inputs(vec![path.into()])
+    }
+}
+
+impl From<&Path> for Inputs {
+    fn from(path: &Path) -> Self {
+        Inputs(vec![path.into()])
+    }
+}
+
+impl From<PathBuf> for Inputs {
+    fn from(path: PathBuf) -> Self {
+        Inputs(vec![path])
+    }
+}
+
+impl From<&PathBuf> for Inputs {
+    fn from(path: &PathBuf) -> Self {
+        Inputs(vec![path.clone()])
+    }
+}
+
+impl<P: Into<PathBuf>> From<Vec<P>> for Inputs {
+    fn from(paths: Vec<P>) -> Self {
+        Inputs(paths.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<P: Into<PathBuf>, const N: usize> From<[P; N]> for Inputs {
+    fn from(paths: [P; N]) -> Self {
+        Inputs(paths.into_iter().map(Into::into).collect())
+    }
+}

@@ -1,0 +1,31 @@
+//! Text: lines and CSV, from files, directories, globs, byte ranges of files, standard input and TCP.
+//!
+//! The readers are plain objects over [`std::io::Read`]: `frame` cuts bytes into records, [`LineReader`]
+//! and [`CsvReader`] make values of them, `cut` divides files. Nothing in them knows of stages.
+
+mod broken;
+mod csv;
+mod cut;
+mod fields;
+mod files;
+mod format;
+mod frame;
+mod inputs;
+mod lines;
+mod pump;
+mod reading;
+mod record_ends;
+mod tcp;
+mod wanted;
+
+pub use broken::{Broken, Cause, ReadError};
+pub use csv::{CsvOptions, CsvRange, CsvReader};
+pub use cut::{csv_ranges, line_ranges, lines_before};
+pub use files::{Csv, Lines, TextFiles, TextReader, csv, lines, stdin_lines};
+pub use inputs::{Input, Inputs};
+pub use lines::{LineOptions, LineReader};
+pub use reading::{Fail, Results};
+pub use tcp::{TcpLines, tcp_lines};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Lines from a TCP connection.
+
+use super::broken::ReadError;
+use super::lines::{LineOptions, LineReader};
+use super::pump::{ForStage, Pumped, Watched, pump};
+use super::reading::{Fail, OnBroken, Results};
+use std::io;
+use std::marker::PhantomData;
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long connecting to one address may take.
+const CONNECT_SECONDS_MAX: u64 = 10;
+
+/// A source of the lines that come over a TCP connection; made by [`tcp_lines`].
+#[derive(Debug, Clone)]
+pub struct TcpLines<B = Fail> {
+    address: String,
+    options: LineOptions,
+    policy: PhantomData<fn() -> B>,
+}
+
+/// Connects to `address` (`host:port`) and gives the lines that come, until the other side closes the
+/// connection. It is unbounded, and cannot be read again.
+///
+/// The connection is read on a thread of its own. What has come is handed on before the thread waits for
+/// more, and when the pipeline is slower than the sender, the thread stops reading.
+pub fn tcp_lines(address: impl Into<String>) -> TcpLines {
+    TcpLines { address: address.into(), options: LineOptions::default(), policy: PhantomData }
+}
+
+impl TcpLines {
+    /// Gives `Result<String, Broken>` records: a broken line is an `Err`, and reading goes on behind it.
+    #[must_use]
+    pub fn results(self) -> TcpLines<Results> {
+        TcpLines { address: self.address, options: self.options, policy: PhantomData }
+    }
+}
+
+impl<B> TcpLines<B> {
+    /// Replaces invalid UTF-8 by U+FFFD instead of failing, and counts the lines in `invalid`.
+    #[must_use]
+    pub fn lossy(mut self) -> Self {
+        self.options.lossy = true;
+        self
+    }
+
+    /// The longest line accepted, instead of 1 MiB.
+    #[must_use]
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.options.limit_bytes = bytes;
+        self
+    }
+}
+
+impl<B: OnBroken<String>> TcpLines<B> {
+    /// Connects, and reads on a thread.
+    pub(super) fn open(&self, stage: ForStage) -> Result<Pumped<String, B>, ReadError> {
+        let name: Arc<str> = self.address.as_str().into();
+        let failed = |source| ReadError::Io { file: name.clone(), source };
+        let stream = connect(&self.address).map_err(failed)?;
+        let other = stream.try_clone().map_err(failed)?;
+        // A waiting read returns when the connection is shut down; one that is closed already may say so.
+        let close = Box::new(move || drop(other.shutdown(Shutdown::Both)));
+        let options = self.options.clone();
+        let records = {
+            let name = name.clone();
+            move |bytes: Watched<_, String>| LineReader::new(name, bytes, &options)
+        };
+        pump(stream, records, Some(close), stage).map_err(failed)
+    }
+}
+
+fn connect(address: &str) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, Duration::from_secs(CONNECT_SECONDS_MAX)) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
