@@ -1,17 +1,13 @@
 //! The sinks `text_file` and `csv_file`.
 
-use super::rows::{Header, Rows};
-use super::staged::StagedFile;
-use crate::error::{Error, ErrorKind, Result};
-use crate::metrics::Counter;
-use crate::stage::{Commit, OpenCx};
+use super::rows::Header;
+use super::writers::{LineWriter, RowWriter};
+use crate::error::Result;
+use crate::sink::Sink;
+use crate::stage::OpenCx;
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-/// Bytes gathered before they are written.
-const BUFFER_BYTES: usize = 64 * 1024;
+use std::path::PathBuf;
 
 /// A sink that writes one `Display` a line; made by [`text_file`].
 #[derive(Debug, Clone)]
@@ -30,8 +26,18 @@ pub struct CsvFile {
 /// Writes one record a line, as its `Display` says, into a file.
 ///
 /// It is written beside, under a name that ends in `.part-…`, and gets its own when the job has ended well; an
-/// existing file is replaced then. Several instances of the sink write a file each: `words.txt`,
-/// `words-1.txt`, …
+/// existing file is replaced then. There is one file whatever the parallelism: all records go to one writer.
+///
+/// ```
+/// # use flow_core::prelude::*;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("words.txt");
+/// let job = Job::build("words", |job| {
+///     job.add(source(from_vec(vec!["one", "two"])).sink(text_file(&path)));
+/// });
+/// job.run().unwrap();
+/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+/// ```
 pub fn text_file(path: impl Into<PathBuf>) -> TextFile {
     TextFile { path: path.into(), header: None }
 }
@@ -41,6 +47,21 @@ pub fn text_file(path: impl Into<PathBuf>) -> TextFile {
 /// Structs and tuples within the record are flattened. The first line names the fields of the record type;
 /// a type without names, such as a tuple, has no first line unless [`header`](CsvFile::header) gives one. Field
 /// names are known with the first record: without one, only a given header is written.
+///
+/// ```
+/// # use flow_core::prelude::*;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("counts.csv");
+/// #[derive(serde::Serialize)]
+/// struct Count { word: &'static str, n: u64 }
+///
+/// let job = Job::build("counts", |job| {
+///     let words = source(from_vec(vec!["one", "two, three"]));
+///     job.add(words.map(|word| Count { word, n: word.len() as u64 }).sink(csv_file(&path)));
+/// });
+/// job.run().unwrap();
+/// assert_eq!(std::fs::read_to_string(&path).unwrap(), "word,n\none,3\n\"two, three\",10\n");
+/// ```
 pub fn csv_file(path: impl Into<PathBuf>) -> CsvFile {
     CsvFile { path: path.into(), header: Header::Fields }
 }
@@ -70,27 +91,28 @@ impl CsvFile {
     }
 }
 
-/// The file of one instance: the first has the name asked for, the others a number before the extension.
-fn instance_path(path: &Path, instance: usize) -> PathBuf {
-    let Some(stem) = path.file_stem().filter(|_| instance > 0) else { return path.to_path_buf() };
-    let mut name = stem.to_os_string();
-    name.push(format!("-{instance}"));
-    if let Some(extension) = path.extension() {
-        name.push(".");
-        name.push(extension);
+impl<T: Display + 'static> Sink<T> for TextFile {
+    type Writer = LineWriter;
+    const SINGLE: bool = true;
+
+    fn name(&self) -> &'static str {
+        "text_file"
     }
-    path.with_file_name(name)
+
+    fn open(&self, cx: &mut OpenCx) -> Result<LineWriter> {
+        LineWriter::create(&self.path, self.header.as_deref(), cx.metrics().counter("bytes"))
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl<T: Serialize + 'static> Sink<T> for CsvFile {
+    type Writer = RowWriter;
+    const SINGLE: bool = true;
 
-    #[test]
-    fn each_instance_has_a_name_of_its_own() {
-        let path = |instance| instance_path(Path::new("out/hourly.tar.csv"), instance);
-        assert_eq!(path(0), Path::new("out/hourly.tar.csv"));
-        assert_eq!(path(2), Path::new("out/hourly.tar-2.csv"));
-        assert_eq!(instance_path(Path::new("words"), 1), Path::new("words-1"));
+    fn name(&self) -> &'static str {
+        "csv_file"
+    }
+
+    fn open(&self, cx: &mut OpenCx) -> Result<RowWriter> {
+        RowWriter::create(&self.path, self.header.clone(), cx.metrics().counter("bytes"))
     }
 }

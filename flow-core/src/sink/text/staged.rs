@@ -6,7 +6,8 @@
 //!
 //! Dropped before the commit, or aborted, the staged file is removed.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::sink::sink_error;
 use crate::stage::Commit;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -59,7 +60,7 @@ impl StagedFile {
 
     /// An error of what was to be written.
     pub fn refused(&self, what: &str) -> Error {
-        Error::new(ErrorKind::Sink, format!("{}: {what}", self.target.display()))
+        sink_error(format!("{}: {what}", self.target.display()))
     }
 
     /// Gives what was written to the disk. After it only the rename can fail.
@@ -105,7 +106,7 @@ impl Drop for StagedFile {
 
 #[cold]
 fn failed(target: &Path, error: &io::Error) -> Error {
-    Error::new(ErrorKind::Sink, format!("{}: cannot be written: {error}", target.display()))
+    sink_error(format!("{}: cannot be written: {error}", target.display()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,11 @@
 
 use super::rows::{Header, Rows};
 use super::staged::StagedFile;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
+use crate::metrics::Counter;
+use crate::sink::{Writer, sink_error};
+use crate::stage::Commit;
+use crate::time::Timestamp;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
@@ -12,65 +16,90 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Writes one `Display` a line.
-pub(super) struct LineWriter {
+pub struct LineWriter {
+    bytes: Counter,
     output: BufWriter<StagedFile>,
 }
 
 impl LineWriter {
     /// Begins the file, with a first line if there is one.
-    pub fn create(path: &Path, first: Option<&str>) -> Result<Self> {
+    pub(super) fn create(path: &Path, first: Option<&str>, bytes: Counter) -> Result<Self> {
         let output = BufWriter::with_capacity(BUFFER_BYTES, StagedFile::create(path)?);
-        let mut writer = LineWriter { output };
+        let mut writer = LineWriter { bytes, output };
         if let Some(first) = first {
-            writer.write(&first)?;
+            writer.line(&first)?;
         }
         Ok(writer)
     }
 
     /// Writes a line.
     #[inline]
-    pub fn write<T: Display + ?Sized>(&mut self, record: &T) -> Result<()> {
+    fn line<T: Display + ?Sized>(&mut self, record: &T) -> Result<()> {
         writeln!(self.output, "{record}").map_err(|error| self.output.get_ref().error(&error))
     }
 
     /// Gives the rest to the disk.
-    pub fn finish(mut self) -> Result<StagedFile> {
+    fn staged(mut self) -> Result<StagedFile> {
         self.output.flush().map_err(|error| self.output.get_ref().error(&error))?;
-        finished(self.output.into_parts().0)
+        finished(self.output.into_parts().0, &self.bytes)
     }
 }
 
 /// Writes CSV rows.
-pub(super) struct RowWriter {
+pub struct RowWriter {
+    bytes: Counter,
     rows: Rows<StagedFile>,
 }
 
 impl RowWriter {
     /// Begins the file.
-    pub fn create(path: &Path, header: Header) -> Result<Self> {
+    pub(super) fn create(path: &Path, header: Header, bytes: Counter) -> Result<Self> {
         let file = StagedFile::create(path)?;
-        let rows = Rows::new(file, header)
-            .map_err(|error| Error::new(ErrorKind::Sink, format!("{}: {error}", path.display())))?;
-        Ok(RowWriter { rows })
+        let rows =
+            Rows::new(file, header).map_err(|error| sink_error(format!("{}: {error}", path.display())))?;
+        Ok(RowWriter { bytes, rows })
     }
 
     /// Writes a row.
     #[inline]
-    pub fn write<T: Serialize>(&mut self, record: &T) -> Result<()> {
+    fn row<T: Serialize>(&mut self, record: &T) -> Result<()> {
         self.rows.write(record).map_err(|error| row_error(self.rows.output(), &error))
     }
 
     /// Gives the rest to the disk.
-    pub fn finish(mut self) -> Result<StagedFile> {
+    fn staged(mut self) -> Result<StagedFile> {
         self.rows.flush().map_err(|error| self.rows.output().error(&error))?;
         let file = self.rows.into_output();
-        finished(file.map_err(|error| Error::new(ErrorKind::Sink, error.to_string()))?)
+        finished(file.map_err(|error| sink_error(error.to_string()))?, &self.bytes)
     }
 }
 
-fn finished(file: StagedFile) -> Result<StagedFile> {
+fn finished(file: StagedFile, bytes: &Counter) -> Result<StagedFile> {
     file.finish()?;
+    bytes.add(file.bytes());
     Ok(file)
+}
+
+impl<T: Display + 'static> Writer<T> for LineWriter {
+    #[inline]
+    fn write(&mut self, record: T, _: Timestamp) -> Result<()> {
+        self.line(&record)
+    }
+
+    fn finish(self) -> Result<Option<Box<dyn Commit>>> {
+        Ok(Some(Box::new(self.staged()?)))
+    }
+}
+
+impl<T: Serialize + 'static> Writer<T> for RowWriter {
+    #[inline]
+    fn write(&mut self, record: T, _: Timestamp) -> Result<()> {
+        self.row(&record)
+    }
+
+    fn finish(self) -> Result<Option<Box<dyn Commit>>> {
+        Ok(Some(Box::new(self.staged()?)))
+    }
 }
 
 #[cold]
@@ -89,16 +118,15 @@ fn row_error(file: &StagedFile, error: &csv::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage::Commit;
 
     fn csv(header: Header, records: &[impl Serialize]) -> Result<String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
-        let mut writer = RowWriter::create(&path, header)?;
+        let mut writer = RowWriter::create(&path, header, Counter::default())?;
         for record in records {
-            writer.write(record)?;
+            writer.row(record)?;
         }
-        Box::new(writer.finish()?).commit()?;
+        Box::new(writer.staged()?).commit()?;
         Ok(std::fs::read_to_string(path).unwrap())
     }
 
@@ -145,13 +173,13 @@ mod tests {
             let error = result.unwrap_err().to_string();
             assert!(error.contains("/dev/full: cannot be written: No space left"), "{error}");
         };
-        let mut lines = LineWriter::create(full, None).unwrap();
-        check(lines.write("short").and_then(|()| lines.finish()));
-        let mut lines = LineWriter::create(full, None).unwrap();
-        check(lines.write(&"x".repeat(1 << 20)).and_then(|()| lines.finish()));
-        let mut rows = RowWriter::create(full, Header::None).unwrap();
-        check(rows.write(&("short", 1)).and_then(|()| rows.finish()));
-        let mut rows = RowWriter::create(full, Header::None).unwrap();
-        check((0..100_000).try_for_each(|n| rows.write(&(n, "long"))).and_then(|()| rows.finish()));
+        let mut lines = LineWriter::create(full, None, Counter::default()).unwrap();
+        check(lines.line("short").and_then(|()| lines.staged()));
+        let mut lines = LineWriter::create(full, None, Counter::default()).unwrap();
+        check(lines.line(&"x".repeat(1 << 20)).and_then(|()| lines.staged()));
+        let mut rows = RowWriter::create(full, Header::None, Counter::default()).unwrap();
+        check(rows.row(&("short", 1)).and_then(|()| rows.staged()));
+        let mut rows = RowWriter::create(full, Header::None, Counter::default()).unwrap();
+        check((0..100_000).try_for_each(|n| rows.row(&(n, "long"))).and_then(|()| rows.staged()));
     }
 }

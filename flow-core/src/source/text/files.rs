@@ -6,9 +6,11 @@ use super::format::Format;
 use super::inputs::{Input, Inputs};
 use super::lines::LineOptions;
 use super::pump::{ForStage, Pumped, Watched, pump};
-use super::reading::{Fail, OnBroken, Reading, Results};
+use super::reading::{Fail, OnBroken, Reading, Records, Results};
 use crate::error::Result;
-use crate::stage::{Poll, Reader};
+use crate::op::kind::{Bounded, Replayable};
+use crate::source::{Poll, Reader, Source};
+use crate::stage::OpenCx;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::Read;
@@ -19,12 +21,19 @@ use std::path::PathBuf;
 ///
 /// Each file is a partition, or, with [`splits`](TextFiles::splits), several. Standard input and other
 /// files that may keep a reader waiting are read on a thread of their own, and never cut.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct TextFiles<T, F, B = Fail> {
     inputs: Inputs,
     format: F,
     splits: usize,
     types: PhantomData<fn() -> (T, B)>,
+}
+
+impl<T, F: Clone, B> Clone for TextFiles<T, F, B> {
+    fn clone(&self) -> Self {
+        let (inputs, format) = (self.inputs.clone(), self.format.clone());
+        TextFiles { inputs, format, splits: self.splits, types: PhantomData }
+    }
 }
 
 /// The source made by [`lines`].
@@ -38,6 +47,17 @@ pub type Csv<T, B = Fail> = TextFiles<T, CsvOptions, B>;
 /// A line ends at `\n`, before which one `\r` is dropped; the last one needs no end. A line that is not
 /// UTF-8 or longer than 1 MiB ends the job with an error that names the file, the line and its offset, unless
 /// the source says otherwise.
+///
+/// ```
+/// # use flow_core::prelude::*;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("poem.txt");
+/// std::fs::write(&path, "to be,\r\nor not").unwrap();
+/// let out = Collected::new();
+/// let job = Job::build("doc", |job| job.add(source(lines(&path)).collect(&out)));
+/// job.run().unwrap();
+/// assert_eq!(out.take(), ["to be,", "or not"]);
+/// ```
 pub fn lines(inputs: impl Into<Inputs>) -> Lines {
     TextFiles::new(inputs.into(), LineOptions::default())
 }
@@ -52,6 +72,23 @@ pub fn stdin_lines() -> Lines {
 /// The first line of each file names its columns. A record that does not fit them or does not make a `T`
 /// ends the job with an error that names the file, the number of the record (from 1, without the header)
 /// and its offset, unless the source says otherwise.
+///
+/// ```
+/// # use flow_core::prelude::*;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("flights.csv");
+/// #[derive(serde::Deserialize)]
+/// struct Flight { origin: String, delay: Option<i32> }
+///
+/// std::fs::write(&path, "delay,origin\n-2,JFK\nNA,LGA\n").unwrap();
+/// let out = Collected::new();
+/// let job = Job::build("doc", |job| {
+///     let flights = source(csv::<Flight>(&path).null("NA"));
+///     job.add(flights.map(|f| (f.origin, f.delay)).collect(&out));
+/// });
+/// job.run().unwrap();
+/// assert_eq!(out.take(), [("JFK".to_string(), Some(-2)), ("LGA".to_string(), None)]);
+/// ```
 pub fn csv<T: DeserializeOwned>(inputs: impl Into<Inputs>) -> Csv<T> {
     TextFiles::new(inputs.into(), CsvOptions::default())
 }
@@ -143,7 +180,7 @@ impl<T, B> Csv<T, B> {
 
 /// One partition of a [`TextFiles`].
 #[derive(Debug, Clone)]
-pub(super) enum Part<C> {
+pub enum Part<C> {
     /// A whole file.
     File(PathBuf),
     /// A part of a file.
@@ -181,7 +218,7 @@ impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> TextFiles<T, F, B> {
     }
 
     /// Opens one of the parts.
-    pub(super) fn open(
+    pub(super) fn open_part(
         &self,
         part: Part<F::Cut>,
         stage: ForStage,
@@ -218,11 +255,37 @@ impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> TextFiles<T, F, B> {
     }
 }
 
+impl<T, F, B> Source for TextFiles<T, F, B>
+where
+    T: Send + 'static,
+    F: Format<T>,
+    F::Records<File>: Send + 'static,
+    B: OnBroken<T>,
+{
+    type Item = B::Item;
+    type Split = Part<F::Cut>;
+    type Reader = TextReader<T, B, F::Records<File>>;
+    type Bounds = Bounded;
+    type Replay = Replayable;
+
+    fn name(&self) -> &'static str {
+        self.format.name()
+    }
+
+    fn splits(&self) -> Result<Vec<Part<F::Cut>>> {
+        Ok(self.parts()?)
+    }
+
+    fn open(&self, part: Part<F::Cut>, cx: &mut OpenCx) -> Result<Self::Reader> {
+        Ok(self.open_part(part, ForStage::of(cx))?)
+    }
+}
+
 impl<T, B, X> Reader<B::Item> for TextReader<T, B, X>
 where
     T: Send + 'static,
     B: OnBroken<T>,
-    X: super::reading::Records<T> + Send + 'static,
+    X: Records<T> + Send + 'static,
 {
     #[inline]
     fn poll<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {

@@ -20,6 +20,9 @@ pub trait Format<T>: Clone + Send + Sync + 'static {
     /// The reader of records.
     type Records<R: Read>: Records<T>;
 
+    /// The name of a source of this format.
+    fn name(&self) -> &'static str;
+
     /// Cuts a file into `n` parts.
     ///
     /// # Errors
@@ -43,6 +46,10 @@ impl Format<String> for LineOptions {
     type Cut = Range<u64>;
     type Records<R: Read> = LineReader<R>;
 
+    fn name(&self) -> &'static str {
+        "lines"
+    }
+
     fn cut(&self, path: &Path, n: usize) -> Result<Vec<Range<u64>>, ReadError> {
         let (_, len) = Input::open(path)?;
         Ok(line_ranges(len, n))
@@ -64,6 +71,10 @@ impl Format<String> for LineOptions {
 impl<T: DeserializeOwned + 'static> Format<T> for CsvOptions {
     type Cut = CsvRange;
     type Records<R: Read> = CsvReader<R, T>;
+
+    fn name(&self) -> &'static str {
+        "csv"
+    }
 
     fn cut(&self, path: &Path, n: usize) -> Result<Vec<CsvRange>, ReadError> {
         let (file, len) = Input::open(path)?;

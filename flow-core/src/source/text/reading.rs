@@ -7,7 +7,7 @@ use super::inputs::Input;
 use super::lines::LineReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
-use crate::stage::{Poll, Reader};
+use crate::source::{Poll, Reader};
 use serde::de::DeserializeOwned;
 use std::io::Read;
 use std::path::PathBuf;

@@ -4,6 +4,10 @@ use super::broken::ReadError;
 use super::lines::{LineOptions, LineReader};
 use super::pump::{ForStage, Pumped, Watched, pump};
 use super::reading::{Fail, OnBroken, Results};
+use crate::error::Result;
+use crate::op::kind::{Once, Unbounded};
+use crate::source::Source;
+use crate::stage::OpenCx;
 use std::io;
 use std::marker::PhantomData;
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
@@ -56,7 +60,7 @@ impl<B> TcpLines<B> {
 
 impl<B: OnBroken<String>> TcpLines<B> {
     /// Connects, and reads on a thread.
-    pub(super) fn open(&self, stage: ForStage) -> Result<Pumped<String, B>, ReadError> {
+    pub(super) fn connect(&self, stage: ForStage) -> Result<Pumped<String, B>, ReadError> {
         let name: Arc<str> = self.address.as_str().into();
         let failed = |source| ReadError::Io { file: name.clone(), source };
         let stream = connect(&self.address).map_err(failed)?;
@@ -69,6 +73,26 @@ impl<B: OnBroken<String>> TcpLines<B> {
             move |bytes: Watched<_, String>| LineReader::new(name, bytes, &options)
         };
         pump(stream, records, Some(close), stage).map_err(failed)
+    }
+}
+
+impl<B: OnBroken<String>> Source for TcpLines<B> {
+    type Item = B::Item;
+    type Split = ();
+    type Reader = Pumped<String, B>;
+    type Bounds = Unbounded;
+    type Replay = Once;
+
+    fn name(&self) -> &'static str {
+        "tcp_lines"
+    }
+
+    fn splits(&self) -> Result<Vec<()>> {
+        Ok(vec![()])
+    }
+
+    fn open(&self, (): (), cx: &mut OpenCx) -> Result<Pumped<String, B>> {
+        Ok(self.connect(ForStage::of(cx))?)
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Broken, csv, lines, tcp_lines};
 use crate::channel::{Signal, Waiter};
 use crate::error::Result;
 use crate::metrics::Counter;
-use crate::stage::{Poll, Reader};
+use crate::source::{Poll, Reader};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
@@ -45,7 +45,7 @@ where
     let parts = source.parts().unwrap();
     let read = |part| {
         let (stage, mut waiter) = stage();
-        drain(&mut source.open(part, stage).unwrap(), &mut waiter)
+        drain(&mut source.open_part(part, stage).unwrap(), &mut waiter)
     };
     parts.into_iter().map(read).collect()
 }
@@ -124,7 +124,7 @@ fn a_broken_record_is_an_error_or_a_value_and_counted() {
     let (stage, mut waiter) = stage();
     let invalid = stage.invalid.clone();
     let part = source.parts().unwrap().remove(0);
-    let (found, _) = drain(&mut source.open(part, stage).unwrap(), &mut waiter);
+    let (found, _) = drain(&mut source.open_part(part, stage).unwrap(), &mut waiter);
     assert_eq!((found.len(), invalid.get()), (3, 1));
 }
 
@@ -152,7 +152,7 @@ fn tcp_lines_come_before_the_sender_is_silent_and_end_when_it_closes() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (stage, mut waiter) = stage();
     let source = tcp_lines(listener.local_addr().unwrap().to_string());
-    let mut reader = source.open(stage).unwrap();
+    let mut reader = source.connect(stage).unwrap();
     let (mut peer, _) = listener.accept().unwrap();
     peer.write_all(b"one\ntwo\nthr").unwrap();
     let mut out = Vec::new();
@@ -171,7 +171,7 @@ fn tcp_lines_come_before_the_sender_is_silent_and_end_when_it_closes() {
 fn a_dropped_tcp_reader_hangs_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (stage, _waiter) = stage();
-    let reader = tcp_lines(listener.local_addr().unwrap().to_string()).open(stage).unwrap();
+    let reader = tcp_lines(listener.local_addr().unwrap().to_string()).connect(stage).unwrap();
     let (mut peer, _) = listener.accept().unwrap();
     drop(reader);
     peer.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -184,7 +184,7 @@ fn nobody_listening_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
-    let error = tcp_lines(&address).open(stage().0).err().unwrap().to_string();
+    let error = tcp_lines(&address).connect(stage().0).err().unwrap().to_string();
     assert!(error.starts_with(&format!("{address}: cannot be read: Connection refused")), "{error}");
 }
 
