@@ -1,5 +1,7 @@
 //! The cases of "Text and bytes", as rows: bytes in, lines or records or the error out.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
 use flow_core::source::text::{CsvOptions, CsvReader, LineOptions, LineReader, ReadError};
 use std::io::Read;
 

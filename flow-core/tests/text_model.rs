@@ -1,5 +1,7 @@
 //! Random text, cut into random ranges, against splitting it naively and against the `csv` crate.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
 use flow_core::source::text::{
     CsvOptions, CsvReader, LineOptions, LineReader, csv_ranges, line_ranges, lines_before,
 };

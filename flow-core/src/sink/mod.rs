@@ -7,10 +7,12 @@
 mod channel;
 mod collect;
 mod for_each;
+pub mod text;
 
 pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
+pub use text::{csv_file, stdout, text_file};
 
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};

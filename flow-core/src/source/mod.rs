@@ -2,16 +2,19 @@
 //!
 //! A [`Source`] says into how many partitions it is cut, and opens a [`Reader`] for each; each partition is one
 //! instance of the source's stage, in order, with a watermark of its own. Built in: iterators ([`from_iter`],
-//! [`from_vec`]), a generator ([`generate()`]), an in-process channel ([`channel`]).
+//! [`from_vec`]), a generator ([`generate()`]), an in-process channel ([`channel`]), and text ([`lines`], [`csv`],
+//! [`stdin_lines`], [`tcp_lines`]).
 
 mod channel;
 mod generate;
 mod iter;
+pub mod text;
 
 pub use crate::stage::{Poll, Reader};
 pub use channel::{ChannelSender, ChannelSource, channel};
 pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
+pub use text::{csv, lines, stdin_lines, tcp_lines};
 
 use crate::error::Result;
 use crate::op::boxed::NoRoot;

@@ -162,7 +162,7 @@ impl<R: Read, T: DeserializeOwned> CsvReader<R, T> {
             let found = self.next_fields();
             // Records are counted without the header, which has number 0 in errors.
             self.records = 0;
-            if found.map_err(|error| as_header(error))? {
+            if found.map_err(as_header)? {
                 self.header = Some(self.record.clone());
             }
         }
