@@ -91,6 +91,8 @@ pub(crate) struct Named {
     pub value: Value,
     /// What to ask when it is missing.
     pub required: Option<&'static str>,
+    /// The builder takes it as an argument, not by a method of its name.
+    pub positional: bool,
 }
 
 /// Whether a closure among the arguments runs on the records or builds the pipeline.
@@ -116,6 +118,7 @@ pub(crate) struct Operator {
     pub edge: EdgeKind,
     pub closures: Closures,
     pub stateful: bool,
+    pub sets_key: bool,
     /// Runs on one instance, whatever its input.
     pub one_instance: bool,
     /// Streams among its arguments.
@@ -136,6 +139,7 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         edge: EdgeKind::Fused,
         closures: Closures::Owned,
         stateful: false,
+        sets_key: false,
         one_instance: false,
         fan_in: false,
         usage,
@@ -143,7 +147,7 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
 }
 
 impl Operator {
-    /// Does it hand its records to other instances, or to another thread?
+    /// Does it hand its records to other instances, or to another thread? (A key does so where state is kept by it.)
     pub const fn is_exchange(&self) -> bool {
         !matches!(self.edge, EdgeKind::Fused | EdgeKind::Merge)
     }
@@ -168,6 +172,9 @@ impl Operator {
     const fn builder(self) -> Self {
         Operator { closures: Closures::Builder, ..self }
     }
+    const fn sets_key(self) -> Self {
+        Operator { sets_key: true, output: Output::Keyed, ..self }
+    }
     const fn one_instance(self) -> Self {
         Operator { one_instance: true, ..self }
     }
@@ -184,7 +191,7 @@ impl Operator {
 }
 
 const fn optional(name: &'static str, value: Value) -> Named {
-    Named { name, value, required: None }
+    Named { name, value, required: None, positional: false }
 }
 
 const EVENT_TIME: &[Named] = &[
@@ -192,11 +199,17 @@ const EVENT_TIME: &[Named] = &[
         name: "disorder",
         value: Value::Duration,
         required: Some("how far behind the newest event may one come?"),
+        positional: false,
     },
     optional("idle", Value::PositiveDuration),
 ];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
-const SHUFFLE: &[Named] = &[optional("seed", Value::Expression)];
+const SHUFFLE: &[Named] = &[Named {
+    name: "seed",
+    value: Value::Expression,
+    required: Some("the same seed gives the same choice in every run"),
+    positional: true,
+}];
 
 /// Every operator, in the order of `docs/operators.md`.
 #[rustfmt::skip]
@@ -220,10 +233,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
     row("split_result", 0, ".split_result()").sides(2, 2),
 
-    row("key_by", 1, ".key_by(|record| …)").output(Output::Keyed).edge(EdgeKind::KeyBy),
-    row("key_by_ref", 1, ".key_by_ref(|record| …)").output(Output::Keyed).edge(EdgeKind::KeyBy),
+    row("key_by", 1, ".key_by(|record| …)").sets_key(),
+    row("key_by_ref", 1, ".key_by_ref(|record| …)").sets_key(),
     row("rebalance", 0, ".rebalance()").edge(EdgeKind::Rebalance),
-    row("shuffle", 0, ".shuffle()").named(SHUFFLE).edge(EdgeKind::Shuffle),
+    row("shuffle", 0, ".shuffle(seed = 1)").named(SHUFFLE).edge(EdgeKind::Shuffle),
     row("broadcast", 0, ".broadcast()").edge(EdgeKind::Broadcast),
     row("global", 0, ".global()").edge(EdgeKind::Global),
     row("partition_by", 1, ".partition_by(partitioner)").edge(EdgeKind::Custom),

@@ -3,7 +3,7 @@
 use crate::diag::Diagnostics;
 use crate::graph::{Graph, NodeId, Op};
 use crate::message;
-use crate::ops::{EdgeKind, Input, Shape};
+use crate::ops::{Input, Shape};
 
 /// `words.scan(…)` without `key_by`: rolling operators and `map_values` work for each key.
 pub(super) fn keyed_operators_have_a_key(graph: &Graph, diagnostics: &mut Diagnostics) {
@@ -32,11 +32,11 @@ fn dropped_by(graph: &Graph, mut at: NodeId) -> Option<String> {
     }
 }
 
-/// `.key_by(a).key_by(b)`: the records travel twice, the first time for nothing.
+/// `.key_by(a).key_by(b)`: nothing is done by the first key.
 pub(super) fn keys_are_used(graph: &Graph, diagnostics: &mut Diagnostics) {
     for edge in &graph.edges {
         let (from, to) = (graph.node(edge.from), graph.node(edge.to));
-        let sets_key = |op: &Op| matches!(op, Op::Call { row, .. } if row.edge == EdgeKind::KeyBy);
+        let sets_key = |op: &Op| matches!(op, Op::Call { row, .. } if row.sets_key);
         if let Op::Call { call, .. } = &from.op
             && sets_key(&from.op)
             && sets_key(&to.op)

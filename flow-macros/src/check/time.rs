@@ -4,7 +4,7 @@ use super::{calls, values};
 use crate::diag::Diagnostics;
 use crate::graph::{Domain, Graph, NodeId, Op};
 use crate::message;
-use crate::ops::{self, Time};
+use crate::ops::{self, EdgeKind, Time};
 use syn::Expr;
 
 /// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
@@ -31,7 +31,7 @@ pub(super) fn called(expr: &Expr) -> Option<String> {
     }
 }
 
-/// `.key_by(…).event_time(…)`: behind an exchange records of several senders are mixed, and the bound on their
+/// `.rebalance().event_time(…)`: behind an exchange records of several senders are mixed, and the bound on their
 /// disorder that the user states is that of one partition.
 pub(super) fn event_time_comes_before_exchanges(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (index, node) in graph.nodes.iter().enumerate() {
@@ -47,10 +47,11 @@ pub(super) fn event_time_comes_before_exchanges(graph: &Graph, diagnostics: &mut
 
 fn exchange_before(graph: &Graph, mut at: NodeId) -> Option<String> {
     loop {
-        let from = graph.edges.iter().find(|edge| edge.to == at)?.from;
-        match &graph.node(from).op {
-            Op::Call { row, .. } if row.is_exchange() => return Some(row.name.to_owned()),
-            _ => at = from,
+        let edge = graph.edges.iter().find(|edge| edge.to == at)?;
+        match (edge.kind, &graph.node(edge.from).op) {
+            (_, Op::Call { row, .. }) if row.is_exchange() => return Some(row.name.to_owned()),
+            (EdgeKind::KeyBy, _) => return Some("key_by".to_owned()),
+            _ => at = edge.from,
         }
     }
 }

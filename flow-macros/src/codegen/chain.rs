@@ -3,7 +3,7 @@
 use super::expr::{Mode, rewritten};
 use super::semicolon;
 use crate::ast::{Arg, Call, NamedArg};
-use crate::ops::{Closures, Operator, Output, Value};
+use crate::ops::{Closures, Named, Operator, Output, Value};
 use crate::plan::{CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -82,8 +82,15 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         // reported: a stream where none belongs
         Arg::Stream(_) => TokenStream::new(),
     });
+    let (positional, setters): (Vec<_>, Vec<_>) = in_order(named, one.row)
+        .into_iter()
+        .partition(|given| known(given, one.row).is_some_and(|known| known.positional));
+    let args = args.chain(positional.into_iter().map(|given| value(given, one.row, plan)));
     let args = paren.map(|paren| in_parens(paren.span.join(), quote!(#(#args),*)));
-    let setters = in_order(named, one.row).into_iter().map(|one_named| setter(one_named, one.row, plan));
+    let setters = setters.into_iter().map(|given| {
+        let (name, value) = (&given.name, value(given, one.row, plan));
+        quote!(.#name(#value))
+    });
     let boxed = one.boxed.then(|| {
         let boxed = Ident::new("boxed", name.span().resolved_at(Span::mixed_site()));
         quote!(.#boxed())
@@ -107,17 +114,17 @@ fn in_order<'a>(named: &'a [NamedArg], row: Option<&'static Operator>) -> Vec<&'
     ordered
 }
 
-/// Input: `late = drop`
-/// Output: `.late(::flow_core::__rt::drop_late)`
-fn setter(one: &NamedArg, row: Option<&'static Operator>, plan: &Plan) -> TokenStream {
-    let NamedArg { name, value } = one;
-    let kind =
-        row.and_then(|row| row.named.iter().find(|known| *name == known.name)).map(|known| known.value);
-    let value = match kind {
-        Some(Value::Late) => policy(value),
-        _ => rewritten(value, Mode::Owned, &plan.values),
-    };
-    quote!(.#name(#value))
+fn known(given: &NamedArg, row: Option<&'static Operator>) -> Option<&'static Named> {
+    row?.named.iter().find(|known| given.name == known.name)
+}
+
+/// Input: the value of `late = drop`
+/// Output: `::flow_core::__rt::drop_late`
+fn value(given: &NamedArg, row: Option<&'static Operator>, plan: &Plan) -> TokenStream {
+    match known(given, row).map(|known| known.value) {
+        Some(Value::Late) => policy(&given.value),
+        _ => rewritten(&given.value, Mode::Owned, &plan.values),
+    }
 }
 
 fn policy(value: &Expr) -> TokenStream {

@@ -12,7 +12,7 @@
 //! …
 //! let __end_3 = __hourly_and_sides.fork((__end_1, __end_2));   // the ends put together
 //! __job.add(__end_3);
-//! __job.finish()
+//! __job
 //! ```
 //!
 //! Only calls are generated, no algorithm, and only names of `::flow_core::__rt`. Each user token is emitted once.
@@ -44,7 +44,7 @@ pub(crate) fn generate(ast: &Pipeline, plan: &Plan, reports: &Reports) -> TokenS
     tokens
 }
 
-/// Output: `let mut __job = begin("name"); …; __job.finish()`
+/// Output: `let mut __job = begin("name"); …; __job`
 ///
 /// Nothing in front of a user's token may depend on the text behind it: rust-analyzer finds its place by offset. So
 /// warnings come last.
@@ -64,7 +64,7 @@ fn body(plan: &Plan, reports: &Reports) -> TokenStream {
         #(#closing)*
         #(#warnings)*
         #(#job.add(#adds);)*
-        #job.finish()
+        #job
     }
 }
 
@@ -92,7 +92,7 @@ fn item(head: &Head, plan: &Plan, body: TokenStream, errors: TokenStream) -> Tok
     }
 }
 
-/// Output: `{ …; __job.finish() }`
+/// Output: `{ …; __job }`
 fn expression(body: TokenStream, errors: TokenStream) -> TokenStream {
     if errors.is_empty() {
         return quote!({

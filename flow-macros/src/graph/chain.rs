@@ -228,7 +228,7 @@ impl<'a> Builder<'a, '_> {
         let given = self.ids.entry(id.clone()).or_default();
         *given += 1;
         if *given > 1 {
-            id = format!("{id}#{given}");
+            id = format!("{id}-{given}");
         }
         self.graph.nodes.push(Node { id, stream: self.scope.clone(), op, input, output });
         let node = NodeId(self.graph.nodes.len() - 1);
@@ -243,10 +243,11 @@ impl<'a> Builder<'a, '_> {
         self.graph.edges.push(super::Edge { from, to, kind });
     }
 
-    /// `.named("…")` renames the operator before it.
+    /// `.named("…")` puts the operator before it under another name.
     fn rename(&mut self, node: Option<NodeId>, name: Option<String>) {
         if let (Some(node), Some(name)) = (node, name) {
-            self.graph.nodes[node.0].id = name;
+            let node = &mut self.graph.nodes[node.0];
+            node.id = format!("{name}/{}", node.op.name());
         }
     }
 }

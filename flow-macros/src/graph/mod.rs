@@ -214,7 +214,7 @@ impl Op<'_> {
     /// The operator's name, as the graph shows it.
     pub fn name(&self) -> String {
         match self {
-            Op::Source(_) => "source".to_owned(),
+            Op::Source(call) => node::source_name(call),
             Op::Call { row, .. } => row.name.to_owned(),
             Op::Unknown(call) => call.name.to_string(),
             Op::Function { name } => name.clone(),

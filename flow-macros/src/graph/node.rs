@@ -4,7 +4,7 @@ use super::{Domain, Flow, Node, Op};
 use crate::ast::{Arg, Call};
 use crate::ops::{EdgeKind, Input, Operator, Output, Shape, Time};
 use crate::text::text;
-use syn::{Expr, Lit};
+use syn::{Expr, ExprCall, Lit};
 
 /// The stream behind an operator.
 pub(super) fn output(row: &Operator, call: &Call, input: Flow) -> Flow {
@@ -45,19 +45,20 @@ fn late_side(call: &Call, input: Flow) -> bool {
     }
 }
 
-/// How records reach `to`.
+/// How records reach `to`. A key takes effect where something keeps state by it.
 pub(super) fn edge(from: &Node, to: &Node) -> EdgeKind {
-    match &from.op {
-        Op::Call { row, .. } if row.is_exchange() => row.edge,
-        _ => match &to.op {
-            Op::Call { row, .. } if row.fan_in => EdgeKind::Merge,
-            Op::Call { row, .. } if on_one_instance(row, to.input.shape) => EdgeKind::Global,
-            Op::Call { row, .. } if row.name == "distinct" && to.input.shape == Shape::Plain => {
-                EdgeKind::KeyBy
-            }
-            _ => EdgeKind::Fused,
-        },
+    match (&from.op, &to.op) {
+        (Op::Call { row, .. }, _) if row.is_exchange() => row.edge,
+        (_, Op::Call { row, .. }) if row.fan_in => EdgeKind::Merge,
+        (_, Op::Call { row, .. }) if by_key(row, to.input.shape) => EdgeKind::KeyBy,
+        (_, Op::Call { row, .. }) if on_one_instance(row, to.input.shape) => EdgeKind::Global,
+        _ => EdgeKind::Fused,
     }
+}
+
+/// `distinct` has the record itself as its key.
+fn by_key(row: &Operator, input: Shape) -> bool {
+    row.stateful && (input == Shape::Keyed || row.name == "distinct")
 }
 
 /// Without a key, what sees every record runs once.
@@ -82,7 +83,7 @@ pub(crate) fn sides(node: &Node) -> Option<(usize, usize)> {
 /// The source text of the closure that gives the key.
 pub(crate) fn key_text(node: &Node) -> Option<String> {
     match &node.op {
-        Op::Call { call, row } if row.edge == EdgeKind::KeyBy => match call.args.first() {
+        Op::Call { call, row } if row.sets_key => match call.args.first() {
             Some(Arg::Value(expr)) => Some(text(quote::quote!(#expr))),
             _ => None,
         },
@@ -134,4 +135,20 @@ pub(crate) fn literal_text(call: &Call) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// `csv` in `source(csv::<Flight>(path).lossy())`.
+pub(super) fn source_name(call: &ExprCall) -> String {
+    let mut at = call.args.first();
+    while let Some(Expr::MethodCall(method)) = at {
+        at = Some(&method.receiver);
+    }
+    let name = match at {
+        Some(Expr::Call(call)) => match &*call.func {
+            Expr::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+            _ => None,
+        },
+        _ => None,
+    };
+    name.unwrap_or_else(|| "source".to_owned())
 }

@@ -1,7 +1,7 @@
 //! Where a chain is boxed: every fused operator nests the type once more, and rustc gives up at a depth of 128.
 
 use crate::graph::{Ending, Graph, NodeId, Op, Origin, Segment, Start, StreamId};
-use crate::ops::{Output, Shape};
+use crate::ops::{EdgeKind, Output, Shape};
 use std::collections::{HashMap, HashSet};
 
 /// Fused operators in a row before a boundary: 3 % of the time of a chain of maps.
@@ -44,9 +44,11 @@ fn begin(graph: &Graph, segment: &Segment, depth_of: &HashMap<StreamId, usize>) 
 }
 
 fn behind(graph: &Graph, id: NodeId, depth: usize) -> usize {
+    let comes_by_exchange = graph.edges.iter().any(|edge| edge.to == id && edge.kind != EdgeKind::Fused);
     match &graph.node(id).op {
         Op::Call { row, .. } if row.is_exchange() || row.name == "boxed" => 0,
         Op::Call { row, .. } if row.name == "named" => depth,
+        _ if comes_by_exchange => 1,
         _ => depth + 1,
     }
 }

@@ -53,7 +53,7 @@ fn the_item_form() {
                 let __end_2 = late.for_each(move |f| eprintln!("late: {f:?}"));
                 let __end_3 = __hourly_and_sides.fork((__end_1, __end_2));
                 __job.add(__end_3);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -84,7 +84,7 @@ fn the_expression_form_captures_its_surroundings() {
                         move |line| println!("{prefix}: {line}")
                     });
                 __job.add(__end_1);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -114,7 +114,7 @@ fn a_name_used_twice_is_a_tee() {
                 let __b_and_uses = b.tee(|__o| __o.both(__end_1, __end_2));
                 let __a_and_uses = a.tee(|__o| __o.both(__b_and_uses, __end_3));
                 __job.add(__a_and_uses);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -149,7 +149,7 @@ fn sides_hang_on_what_they_come_from() {
                 let __end_5 = __even_and_sides
                     .fork((__even_and_uses, ignore(&_odd)));
                 __job.add(__end_5);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -179,7 +179,7 @@ fn a_union_begins_a_stream_of_its_own() {
                 __job.add(__end_3);
                 __job.add(__end_5);
                 __job.add(__end_7);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -189,7 +189,7 @@ fn a_union_begins_a_stream_of_its_own() {
 fn functions_of_streams() {
     check(
         "let a = clean(source(numbers), 5s);
-         let b = merge(a, source(numbers));
+         let b = merge(a, source(numbers).shuffle(seed = 5));
          let c = merger.merge(b, 5).apply(Double::new(|x| x * 2));
          report(c);",
         expect![[r#"
@@ -200,7 +200,7 @@ fn functions_of_streams() {
                 let a = clean(__s0, Millis(5000));
                 scope("b");
                 let (__end_1, __s2) = a.cut();
-                let __s3 = source(numbers);
+                let __s3 = source(numbers).shuffle(5);
                 let (__end_2, __s4) = __s3.cut();
                 let b = merge(__s2, __s4);
                 scope("c");
@@ -210,7 +210,7 @@ fn functions_of_streams() {
                 __job.add(__end_1);
                 __job.add(__end_2);
                 __job.add(__end_3);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -274,7 +274,7 @@ fn a_closure_owns_a_clone_of_each_outer_name() {
                         }
                     });
                 __job.add(__end_1);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -300,7 +300,7 @@ fn a_shadowed_stream_that_is_closed_later_is_renamed() {
                 let __end_2 = a.for_each(g);
                 let __a_0_and_uses = __a_0.tee(|__o| __o.both(__end_1, __end_2));
                 __job.add(__a_0_and_uses);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -326,7 +326,7 @@ fn an_annotation_forces_a_stream() {
                 let __end_2 = b.for_each(f);
                 __job.add(__end_1);
                 __job.add(__end_2);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -352,7 +352,7 @@ fn plain_rust_passes_through() {
                 let __end_1 = source(rx).try_for_each(move |x| sent(x));
                 tx.send(1);
                 __job.add(__end_1);
-                __job.finish()
+                __job
             }
         "#]],
     );
@@ -423,7 +423,7 @@ fn a_warning_is_a_deprecated_item() {
                     let () = flow_warning;
                 }
                 __job.add(__end_1);
-                __job.finish()
+                __job
             }
         "#]],
     );

@@ -32,14 +32,14 @@ fn picture<T>(look: impl FnOnce(&Picture) -> T) -> T {
 fn mermaid() {
     expect![[r#"
         graph LR
-          n0["flights/source"]
+          n0["flights/csv"]
           n1["flights/filter"]
           n2["flights/event_time"]
-          n3["weather/source"]
+          n3["weather/csv"]
           n4["weather/clean"]
           n5["hourly/key_by<br/>&#124;f&#124; f.origin"]
           n6[("hourly/window<br/>tumbling(1h)")]
-          n7[("delays")]
+          n7[("delays/aggregate")]
           n8["all/map"]
           n9["all/union"]
           n10["all/rebalance"]
@@ -71,14 +71,14 @@ fn dot() {
         digraph "p" {
           rankdir=LR;
           node [shape=box];
-          n0 [label="flights/source"];
+          n0 [label="flights/csv"];
           n1 [label="flights/filter"];
           n2 [label="flights/event_time"];
-          n3 [label="weather/source"];
+          n3 [label="weather/csv"];
           n4 [label="weather/clean"];
           n5 [label="hourly/key_by\n|f| f.origin"];
           n6 [label="hourly/window\ntumbling(1h)", peripheries=2];
-          n7 [label="delays", peripheries=2];
+          n7 [label="delays/aggregate", peripheries=2];
           n8 [label="all/map"];
           n9 [label="all/union"];
           n10 [label="all/rebalance"];
