@@ -3,7 +3,7 @@
 //! `stream.root()` is what a consumer begins with; `stream.tee(|o| o.both(a, b))` is the end that joins them.
 
 use super::boxed::OpenRoot;
-use super::{Chain, Kind, Stream, Terminal, Visit};
+use super::{Chain, KeyedStream, Kind, Stream, Terminal, Visit};
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::stage::{BuildCx, Draft, OpenCx, Push, Stamp, Tail};
@@ -253,6 +253,18 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!((even.take(), all.take()), (vec![0, 2], vec![0, 1, 2, 3]));
     /// ```
     pub fn tee<A>(self, join: impl FnOnce(TeeOf<T>) -> A) -> TeeEnd<C, A> {
+        TeeEnd { trunk: self.chain, branches: join(TeeOf(PhantomData)) }
+    }
+}
+
+impl<X: 'static, K: Kind, C, F: Clone> KeyedStream<X, K, C, F> {
+    /// A branch of this stream, with its key: as [`Stream::root`].
+    pub fn root(&self) -> KeyedStream<X, K, Root<X, K::Stamp>, F> {
+        KeyedStream::of(Root::new(), self.key.clone())
+    }
+
+    /// Ends the stream in its consumers: as [`Stream::tee`].
+    pub fn tee<A>(self, join: impl FnOnce(TeeOf<X>) -> A) -> TeeEnd<C, A> {
         TeeEnd { trunk: self.chain, branches: join(TeeOf(PhantomData)) }
     }
 }

@@ -1,0 +1,245 @@
+//! Pipelines written in `dataflow!`, run, and compared with what plain Rust makes of the same input.
+
+use flow_core::graph::EdgeKind;
+use flow_core::prelude::*;
+use flow_core::window::{Late, Windowed};
+
+#[derive(Clone, Debug, PartialEq)]
+struct Flight {
+    origin: &'static str,
+    at: i64,
+    delay: Option<f64>,
+}
+
+fn flights() -> Vec<Flight> {
+    let origins = ["EWR", "JFK", "LGA"];
+    let flight = |n: i64| Flight {
+        origin: origins[(n % 3) as usize],
+        // a few come two hours behind the others
+        at: n * 400_000 - (n * 7_919 % 300_000) - if n % 11 == 7 { 7_200_000 } else { 0 },
+        delay: (n % 5 != 0).then_some((n % 17) as f64),
+    };
+    (0..200).map(flight).collect()
+}
+
+type Row = Windowed<&'static str, (u64, f64)>;
+
+dataflow! {
+    /// Mean departure delay per airport and hour.
+    pub fn delays_by_hour(flights: Vec<Flight>, hours: Collected<Row>, missed: Collected<Late<Flight>>) {
+        let departures = source(from_vec(flights))
+            .filter(|f| f.delay.is_some())
+            .event_time(|f| f.at, disorder = 1min);
+
+        let (hourly, late) = departures
+            .key_by(|f| f.origin)
+            .window(tumbling(1h, offset = -5min), lateness = 2min, late = side)
+            .aggregate(|a| (a.count(), a.mean(|f| f.delay.unwrap_or(0.0))));
+
+        hourly.collect(&hours);
+        late.collect(&missed);
+    }
+
+    fn second(names: Vec<String>, least: usize, long: Collected<String>, all: Collected<usize>) {
+        let names = source(from_vec(names));
+        names.filter(|name| name.len() > least).collect(&long);
+        names.map(|name| name.len() + least).collect(&all);
+    }
+}
+
+#[test]
+fn the_example_of_the_readme() {
+    let (hours, missed) = (Collected::new(), Collected::new());
+    delays_by_hour(flights(), hours.clone(), missed.clone()).run().expect("a run");
+    let (rows, late) = (hours.take(), missed.take());
+    let departed = flights().into_iter().filter(|f| f.delay.is_some()).count() as u64;
+    assert!(!late.is_empty(), "the input has late elements");
+    // a window fires again for each element that joins it late: its last row counts
+    let mut last = std::collections::BTreeMap::new();
+    for row in rows {
+        assert_eq!((row.start.0 + 300_000).rem_euclid(3_600_000), 0);
+        last.insert((row.start, row.key), row.value);
+    }
+    assert_eq!(last.values().map(|value| value.0).sum::<u64>() + late.len() as u64, departed);
+    for ((start, key), (count, mean)) in last {
+        let inside = |f: &Flight| f.origin == key && (start.0..start.0 + 3_600_000).contains(&f.at);
+        let missed = late.iter().filter(|f| inside(&f.value)).count() as u64;
+        let delays: Vec<f64> = flights().into_iter().filter(inside).filter_map(|f| f.delay).collect();
+        assert_eq!(count + missed, delays.len() as u64);
+        if missed == 0 {
+            assert!((mean - delays.iter().sum::<f64>() / count as f64).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn the_graph_is_a_constant() {
+    const EDGES: usize = {
+        let edges = delays_by_hour::GRAPH.edges;
+        assert!(edges.len() == 7);
+        edges.len()
+    };
+    assert_eq!(EDGES, 7);
+    let kinds: Vec<EdgeKind> = delays_by_hour::GRAPH.exchanges().map(|edge| edge.kind).collect();
+    assert_eq!(kinds, [EdgeKind::KeyBy]);
+    assert_eq!(delays_by_hour::GRAPH.node("hourly/key_by").and_then(|node| node.key), Some("|f| f.origin"));
+    let ids: Vec<&str> = delays_by_hour::GRAPH.nodes.iter().map(|node| node.id).collect();
+    assert_eq!(ids.len(), 8, "{ids:?}");
+}
+
+#[test]
+fn a_stream_used_twice_gives_every_record_to_both() {
+    let (long, all) = (Collected::new(), Collected::new());
+    let names: Vec<String> = ["a", "bcd", "ef"].map(String::from).to_vec();
+    second(names, 1, long.clone(), all.clone()).parallelism(2).run().expect("a run");
+    assert_eq!((long.take(), all.take()), (vec!["bcd".to_string(), "ef".to_string()], vec![2, 4, 3]));
+}
+
+#[test]
+fn the_expression_form_captures_its_surroundings() {
+    let (bonus, out) = (vec![10, 20], Collected::new());
+    let job = dataflow! {
+        let numbers = source(from_iter(0..10));
+        let even = numbers.filter(|n| n % 2 == 0 && !bonus.contains(n));
+        even.map(|n| n + bonus[0]).collect(&out);
+    };
+    job.run().expect("a run");
+    let expected: Vec<i32> = (0..10).filter(|n| n % 2 == 0).map(|n| n + 10).collect();
+    assert_eq!(out.take(), expected);
+    assert_eq!(bonus.len(), 2, "it is still ours");
+}
+
+#[test]
+fn the_form_that_rustfmt_formats() {
+    let out = Collected::new();
+    let job = dataflow!({
+        let words = source(from_vec(vec!["b", "a", "b"]));
+        words.key_by(|word| *word).count().collect(&out);
+    });
+    job.run().expect("a run");
+    assert_eq!(out.take(), [("b", 1), ("a", 1), ("b", 2)]);
+}
+
+#[test]
+fn unions_of_one_stream_with_itself_and_others() {
+    let (sums, rest) = (Collected::new(), Collected::new());
+    let job = dataflow! {
+        let a = source(from_iter(0..4));
+        let b = source(from_iter(10..12)).union(a.map(|n| -n), a);
+        b.fold(0, |sum, n| *sum += n).collect(&sums);
+        b.filter(|n| *n >= 10).collect(&rest);
+    };
+    job.run().expect("a run");
+    assert_eq!(sums.take(), [21]);
+    assert_eq!(rest.take(), [10, 11]);
+}
+
+fn merged<K: Kind<Stamp = ()>>(
+    a: Stream<i32, K, impl Flow<i32, K>>,
+    b: Stream<i32, K, impl Flow<i32, K>>,
+    plus: i32,
+) -> Stream<i32, K::With<K>, impl Flow<i32, K::With<K>>> {
+    a.map(move |n| n + plus).union(b)
+}
+
+fn positive<K: Kind>(s: Stream<i32, K, impl Flow<i32, K>>) -> Stream<i32, K, impl Flow<i32, K>> {
+    s.filter(|n| *n > 0)
+}
+
+#[test]
+fn functions_of_streams() {
+    let out = Collected::new();
+    let job = dataflow! {
+        let a = source(from_iter(-3..3));
+        let b = positive(source(from_iter(-1..2)));
+        let c = merged(a.through(positive), b, 100);
+        c.collect(&out);
+    };
+    job.run().expect("a run");
+    let mut found = out.take();
+    found.sort_unstable();
+    assert_eq!(found, [1, 101, 102]);
+}
+
+#[test]
+fn sides_may_be_ignored_or_used_twice() {
+    let (even, big, sum) = (Collected::new(), Collected::new(), Collected::new());
+    let job = dataflow! {
+        let (evens, _odds) = source(from_iter(0..10)).partition(|n| n % 2 == 0);
+        evens.collect(&even);
+        let (large, small) = evens.split(|n| if n > 4 { Either::A(n) } else { Either::B(n as i64) });
+        large.collect(&big);
+        small.sum(|n| *n).collect(&sum);
+    };
+    job.run().expect("a run");
+    assert_eq!((even.take(), big.take(), sum.take()), (vec![0, 2, 4, 6, 8], vec![6, 8], vec![6]));
+}
+
+#[test]
+fn a_name_bound_again_is_another_stream() {
+    let (first, second) = (Collected::new(), Collected::new());
+    let job = dataflow! {
+        let a = source(from_iter(0..3));
+        a.collect(&first);
+        let a = a.map(|n| n * 2);
+        a.collect(&second);
+    };
+    job.run().expect("a run");
+    assert_eq!((first.take(), second.take()), (vec![0, 1, 2], vec![0, 2, 4]));
+}
+
+#[test]
+fn channels_move_into_the_pipeline() {
+    let out = Collected::new();
+    let job = dataflow! {
+        let (sender, receiver) = channel(4);
+        let numbers = source(receiver);
+        numbers.take(3).collect(&out);
+        std::thread::spawn(move || (0..10).try_for_each(|n| sender.send(n)));
+    };
+    job.run().expect("a run");
+    assert_eq!(out.take(), [0, 1, 2]);
+}
+
+#[test]
+fn a_keyed_stream_used_twice() {
+    let (counts, sums) = (Collected::new(), Collected::new());
+    let job = dataflow! {
+        let keyed = source(from_iter(0..6)).key_by(|n| n % 2);
+        keyed.count().collect(&counts);
+        keyed.filter(|n| *n > 1).sum(|n| *n).collect(&sums);
+    };
+    job.run().expect("a run");
+    assert_eq!(counts.take(), [(0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3)]);
+    assert_eq!(sums.take(), [(0, 2), (1, 3), (0, 6), (1, 8)]);
+}
+
+fn up(n: i32) -> i32 {
+    n + 1
+}
+
+#[test]
+fn more_operators_than_a_type_can_nest() {
+    let out = Collected::new();
+    let job = dataflow! {
+        let a = source(from_iter(0..3))
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up);
+        a
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up).map(up)
+            .collect(&out);
+    };
+    job.run().expect("a run");
+    assert_eq!(out.take(), [157, 158, 159]);
+}
