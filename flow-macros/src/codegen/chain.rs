@@ -31,13 +31,17 @@ fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
         }
         EndPlan::Sides { whole, names } => quote! {
             let #whole = #expr #semi
-            let (#(#names),*) = #whole.roots();
+            let (#(#names),*) = #whole.roots() #semi
         },
-        EndPlan::Union { other, left, right, name } => {
-            let other = stream(other);
-            quote!(let (#left, #right, #name) = #expr.union_ends(#other) #semi)
+        EndPlan::Union { other, left, right, name, at } => {
+            let ends = Ident::new("union_ends", at.resolved_at(Span::mixed_site()));
+            let other = in_parens(*at, stream(other));
+            quote!(let (#left, #right, #name) = #expr.#ends #other #semi)
         }
-        EndPlan::Cut { end, name } => quote!(let (#end, #name) = #expr.cut() #semi),
+        EndPlan::Cut { end, name } => {
+            let cut = Ident::new("cut", chain.at.resolved_at(Span::mixed_site()));
+            quote!(let (#end, #name) = #expr.#cut() #semi)
+        }
         EndPlan::Terminal(name) => quote!(let #name = #expr #semi),
     }
 }

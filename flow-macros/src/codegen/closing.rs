@@ -2,7 +2,7 @@
 
 use crate::plan::{Closing, SideEnd};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 pub(super) fn closing(closing: &Closing) -> TokenStream {
     match closing {
@@ -14,11 +14,13 @@ pub(super) fn closing(closing: &Closing) -> TokenStream {
 /// Input: the stream `a` with the ends `t1`, `t2`, `t3`
 /// Output: `let a_and_uses = a.tee(|o| o.both(t1, o.both(t2, t3)));`
 fn tee(name: &Ident, stream: &Ident, terminals: &[Ident]) -> TokenStream {
-    let o = Ident::new("__o", Span::mixed_site());
+    // an error about the whole, such as a record that cannot be cloned, is shown at the stream's name
+    let at = stream.span().resolved_at(Span::mixed_site());
+    let o = Ident::new("__o", at);
     let mut rest = terminals.iter().rev();
     let last = rest.next().map(|last| quote!(#last)).unwrap_or_default();
-    let all = rest.fold(last, |all, one| quote!(#o.both(#one, #all)));
-    quote!(let #name = #stream.tee(|#o| #all);)
+    let all = rest.fold(last, |all, one| quote_spanned!(at=> #o.both(#one, #all)));
+    quote_spanned!(at=> let #name = #stream.tee(|#o| #all);)
 }
 
 /// Input: the operator `whole` with the ends `t1` and none
@@ -26,7 +28,7 @@ fn tee(name: &Ident, stream: &Ident, terminals: &[Ident]) -> TokenStream {
 fn fork(name: &Ident, whole: &Ident, sides: &[SideEnd]) -> TokenStream {
     let sides = sides.iter().map(|side| match side {
         SideEnd::Terminal(terminal) => quote!(#terminal),
-        SideEnd::Ignored(stream) => quote!(::flow_core::__rt::ignore(&#stream)),
+        SideEnd::Ignored(stream) => quote_spanned!(whole.span()=> ::flow_core::__rt::ignore(&#stream)),
     });
-    quote!(let #name = #whole.fork((#(#sides),*));)
+    quote_spanned!(whole.span()=> let #name = #whole.fork((#(#sides),*));)
 }

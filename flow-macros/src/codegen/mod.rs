@@ -57,13 +57,13 @@ fn body(plan: &Plan, reports: &Reports) -> TokenStream {
         Step::Chain(chain) => chain::statement(chain, plan),
     });
     let closing = plan.closing.iter().map(closing::closing);
-    let adds = &plan.adds;
+    let adds = plan.adds.iter().map(|end| quote_spanned!(end.span()=> #job.add(#end);));
     quote! {
         let mut #job = ::flow_core::__rt::begin(#name);
         #(#steps)*
         #(#closing)*
         #(#warnings)*
-        #(#job.add(#adds);)*
+        #(#adds)*
         #job
     }
 }

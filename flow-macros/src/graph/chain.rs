@@ -167,7 +167,7 @@ impl<'a> Builder<'a, '_> {
             let mut made = StreamId(0);
             self.close(open, None, |builder| {
                 made = builder.middle(Origin::Root(builder.next_segment()), flow, Some(id), call.name.span());
-                Ending::Union { other, into: made }
+                Ending::Union { other, into: made, at: call.name.span() }
             });
             let start = Start::Stream(self.use_middle(made));
             open = Open {

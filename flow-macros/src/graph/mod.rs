@@ -163,8 +163,8 @@ pub(crate) enum Ending {
     Stream(StreamId),
     /// `let (a, b) = chain;`
     Sides(Vec<StreamId>),
-    /// `chain.union(other)`
-    Union { other: Use, into: StreamId },
+    /// `chain.union(other)`; `at` is the operator's name.
+    Union { other: Use, into: StreamId, at: Span },
     /// `chain` is an argument of a function of several streams.
     Cut(StreamId),
     /// An expression statement.

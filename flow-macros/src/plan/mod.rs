@@ -71,7 +71,7 @@ pub(crate) struct CallPlan<'a> {
 pub(crate) enum EndPlan<'a> {
     Let { name: Ident, annotation: Option<&'a Type> },
     Sides { whole: Ident, names: Vec<Ident> },
-    Union { other: StreamRef, left: Ident, right: Ident, name: Ident },
+    Union { other: StreamRef, left: Ident, right: Ident, name: Ident, at: Span },
     Cut { end: Ident, name: Ident },
     Terminal(Ident),
 }
@@ -178,9 +178,15 @@ fn end<'a>(graph: &Graph<'a>, id: SegmentId, ends: &mut Ends<'_, 'a>) -> EndPlan
             let names = sides.iter().map(|side| emitted_name(graph, *side)).collect();
             EndPlan::Sides { whole: ends.fork(id, sides), names }
         }
-        Ending::Union { other, into } => {
+        Ending::Union { other, into, at } => {
             let (left, right) = (ends.hang_segment(id), ends.hang_use(id, other.stream));
-            EndPlan::Union { other: stream_ref(graph, other), left, right, name: emitted_name(graph, *into) }
+            EndPlan::Union {
+                other: stream_ref(graph, other),
+                left,
+                right,
+                name: emitted_name(graph, *into),
+                at: *at,
+            }
         }
         Ending::Cut(stream) => {
             EndPlan::Cut { end: ends.hang_segment(id), name: emitted_name(graph, *stream) }
