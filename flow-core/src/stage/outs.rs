@@ -51,11 +51,7 @@ impl Wire {
 
 /// What is being filled for one receiver.
 struct Lane<M> {
-    #[expect(
-        clippy::box_collection,
-        reason = "the box is what travels, erased; it goes round without being allocated"
-    )]
-    items: Box<Vec<M>>,
+    items: Vec<M>,
     marks: Vec<(usize, Mark)>,
     wire: Wire,
 }
@@ -82,7 +78,7 @@ impl<M: Send + 'static> Outs<M> {
         self.limit = self.size.next();
         self.sent = cx.metrics().records_out.clone();
         let limit = self.limit;
-        let lane = |wire| Lane { items: Box::new(Vec::with_capacity(limit)), marks: Vec::new(), wire };
+        let lane = |wire| Lane { items: Vec::with_capacity(limit), marks: Vec::new(), wire };
         self.lanes = cx.take_wires(self.edge).into_iter().map(lane).collect();
     }
 
@@ -106,7 +102,7 @@ impl<M: Send + 'static> Outs<M> {
     pub fn send_other<P: Send + 'static>(&mut self, to: usize, items: Vec<P>) {
         self.flush_lane(to);
         self.sent.add(items.len() as u64);
-        self.lanes[to].wire.ship(Batch::new(Box::new(items), Vec::new()));
+        self.lanes[to].wire.ship(Batch::new(items, Vec::new()));
     }
 
     /// Puts a mark at this place of every receiver's sequence.
@@ -139,11 +135,15 @@ impl<M: Send + 'static> Outs<M> {
         if lane.items.is_empty() && lane.marks.is_empty() {
             return;
         }
-        let (fresh, marks) = recycle(lane.wire.ring.recycled(), self.limit);
+        let mut batch = lane.wire.ring.recycled().unwrap_or_else(|| Batch::new(Vec::<M>::new(), Vec::new()));
+        // The buffers of a batch that came back are filled next; one of merged items is of no use here.
+        let mut fresh = batch.items.downcast_mut::<Vec<M>>().map(std::mem::take).unwrap_or_default();
+        fresh.reserve(self.limit);
         let items = std::mem::replace(&mut lane.items, fresh);
-        let marks = std::mem::replace(&mut lane.marks, marks);
+        std::mem::swap(&mut lane.marks, &mut batch.marks);
         self.sent.add(items.len() as u64);
-        lane.wire.ship(Batch::new(items, marks));
+        batch.refill(items);
+        lane.wire.ship(batch);
         self.limit = self.size.next();
     }
 
@@ -156,12 +156,4 @@ impl<M: Send + 'static> Outs<M> {
     pub fn is_closed(&self) -> bool {
         !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.wire.ring.is_closed())
     }
-}
-
-/// The buffers of a batch that came back, or new ones.
-#[expect(clippy::box_collection, reason = "see `Lane`")]
-fn recycle<M: Send + 'static>(batch: Option<Batch>, limit: usize) -> (Box<Vec<M>>, Vec<(usize, Mark)>) {
-    let Some(batch) = batch else { return (Box::new(Vec::with_capacity(limit)), Vec::new()) };
-    let items = batch.items.downcast().unwrap_or_else(|_| Box::new(Vec::with_capacity(limit)));
-    (items, batch.marks)
 }

@@ -4,8 +4,10 @@
 //! * [`Pane`]: for windows: keys come out in the order in which they first appeared;
 //! * [`Keep`]: what the pipeline's mode asks of the types of state.
 
+mod group;
 mod keep;
 mod pane;
+mod slots;
 mod table;
 
 pub use keep::{Durable, Keep, Mode, Volatile};

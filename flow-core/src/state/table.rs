@@ -1,19 +1,23 @@
 //! The table of rolling operators: one entry a key, found by the hash that the exchange has computed already.
+//!
+//! Open addressing: a look-up begins at the slot its hash says and goes on by groups of eight, whose tags are compared
+//! at once; it ends at a group with a free slot. Nothing is ever removed, so the first free slot is where a new key goes.
 
 use super::Keep;
+use super::group::GROUP;
+use super::slots::Slots;
 use crate::error::Result;
 use crate::exchange::key_group;
-use hashbrown::HashTable;
-use std::hint::black_box;
 
 /// From key to value.
 pub struct KeyTable<K, V> {
-    entries: HashTable<(K, V)>,
+    slots: Slots<(K, V)>,
+    len: usize,
 }
 
 impl<K, V> Default for KeyTable<K, V> {
     fn default() -> Self {
-        KeyTable { entries: HashTable::new() }
+        KeyTable { slots: Slots::new(GROUP), len: 0 }
     }
 }
 
@@ -27,12 +31,12 @@ pub(super) fn spread(hash: u64) -> u64 {
 impl<K, V> KeyTable<K, V> {
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.len
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len == 0
     }
 
     /// The value of a key, made with `insert` when there is none.
@@ -44,20 +48,40 @@ impl<K, V> KeyTable<K, V> {
         insert: impl FnOnce() -> (K, V),
         hash_of: impl Fn(&K) -> u64,
     ) -> &mut (K, V) {
-        let entry = self.entries.entry(spread(hash), |e| is(&e.0), |e| spread(hash_of(&e.0)));
-        entry.or_insert_with(insert).into_mut()
+        let h = spread(hash);
+        let at = match self.slots.find(h, |e| is(&e.0)) {
+            Ok(at) => at,
+            Err(at) => self.add(at, h, insert(), hash_of),
+        };
+        self.slots.get_mut(at).expect("the slot of an entry that was found or put there")
     }
 
-    /// Looks at where `hash` lies, so that the memory is on its way when the entry is asked for. The looks of a batch
-    /// do not depend on each other, so the processor has many of them under way at once.
+    /// Adds an entry of a new key, whose free slot is `at`; returns the slot it got.
+    #[inline(never)]
+    fn add(&mut self, at: usize, h: u64, entry: (K, V), hash_of: impl Fn(&K) -> u64) -> usize {
+        self.len += 1;
+        // At most five eighths are taken, so that most look-ups end in their first group.
+        if self.len * 8 <= self.slots.len() * 5 {
+            self.slots.put(at, h, entry);
+            return at;
+        }
+        let mut larger = Slots::new(self.slots.len() * 2);
+        self.slots.drain(|e| {
+            put(&mut larger, spread(hash_of(&e.0)), e);
+        });
+        self.slots = larger;
+        put(&mut self.slots, h, entry)
+    }
+
+    /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.
     #[inline(always)]
-    pub fn touch(&self, hash: u64, is: impl Fn(&K) -> bool) {
-        black_box(self.entries.find(spread(hash), |e| is(&e.0)).is_some());
+    pub fn prefetch(&self, hash: u64) {
+        self.slots.prefetch(spread(hash) as usize);
     }
 
     /// Every entry, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &(K, V)> {
-        self.entries.iter()
+        self.slots.iter()
     }
 
     /// Writes the entries of one key group.
@@ -69,7 +93,7 @@ impl<K, V> KeyTable<K, V> {
         K: Keep<M>,
         V: Keep<M>,
     {
-        for (key, value) in self.entries.iter().filter(|e| key_group(hash_of(&e.0)) == group) {
+        for (key, value) in self.iter().filter(|e| key_group(hash_of(&e.0)) == group) {
             key.write(out)?;
             value.write(out)?;
         }
@@ -87,8 +111,17 @@ impl<K, V> KeyTable<K, V> {
     {
         while !bytes.is_empty() {
             let (key, value) = (K::read(&mut bytes)?, V::read(&mut bytes)?);
-            self.entries.insert_unique(spread(hash_of(&key)), (key, value), |e| spread(hash_of(&e.0)));
+            let hash = hash_of(&key);
+            let mut entry = Some((key, value));
+            self.entry(hash, |_| false, || entry.take().expect("called once"), &hash_of);
         }
         Ok(())
     }
+}
+
+/// Puts the entry of a new key where it belongs.
+fn put<T>(slots: &mut Slots<T>, h: u64, entry: T) -> usize {
+    let (Ok(at) | Err(at)) = slots.find(h, |_| false);
+    slots.put(at, h, entry);
+    at
 }

@@ -139,7 +139,7 @@ impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M> RollHead<X, F, R, N, M> {
 }
 
 /// How many look-ups are under way at once.
-const AHEAD: usize = 64;
+const AHEAD: usize = 128;
 
 impl<X, F, R, N, S, M> Head<Item<X, F, S>> for RollHead<X, F, R, N, M>
 where
@@ -169,8 +169,8 @@ where
         let mut left = n;
         while left > 0 {
             let now = left.min(AHEAD);
-            for (hash, route, ..) in items.range(..now) {
-                self.table.touch(*hash, |key| self.key.is(route, key));
+            for (hash, ..) in items.range(..now) {
+                self.table.prefetch(*hash);
             }
             for (hash, route, rest, stamp) in items.drain(..now) {
                 if self.failed {
