@@ -106,10 +106,8 @@ mod tests {
         assert_eq!(HASH_VERSION, 1);
         assert_eq!(hash_key(&0u64), fold(fold(SEED, MULTIPLIER), FINISHER));
         assert_eq!(hash_key(&1u32), hash_key(&1u64), "short integers are extended");
-        let expected = fold(
-            fold(fold(SEED ^ u64::from_le_bytes(*b"JFK\0\0\0\0\0"), MULTIPLIER) ^ 3, MULTIPLIER) ^ 0xff,
-            MULTIPLIER,
-        );
+        let words = [u64::from_le_bytes(*b"JFK\0\0\0\0\0"), 3, 0xff];
+        let expected = fold(words.iter().fold(SEED, |state, word| fold(state ^ word, MULTIPLIER)), FINISHER);
         assert_eq!(hash_key("JFK"), expected, "str adds the byte 0xff, as `Hash for str` does");
     }
 
