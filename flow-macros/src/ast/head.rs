@@ -21,7 +21,7 @@ pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> 
     if let Some(word) = &signature.asyncness {
         diagnostics.error(word, message::qualified_pipeline("async"));
     }
-    if let Some(word) = &signature.unsafety {
+    if let syn::Safety::Unsafe(word) = &signature.safety {
         diagnostics.error(word, message::qualified_pipeline("unsafe"));
     }
     if let ReturnType::Type(arrow, ty) = &signature.output {

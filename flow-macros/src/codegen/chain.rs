@@ -153,6 +153,7 @@ fn padded(ty: &Type) -> Type {
     {
         while args.args.len() < 3 {
             args.args.push(GenericArgument::Type(Type::Infer(syn::TypeInfer {
+                attrs: Vec::new(),
                 underscore_token: syn::Token![_](args.gt_token.span()),
             })));
         }

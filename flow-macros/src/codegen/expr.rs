@@ -116,7 +116,7 @@ impl Rewrite<'_> {
             .into_iter()
             .filter(|name| self.is_captured(name))
             .collect();
-        let at = closure.or1_token.span;
+        let at = closure.inputs_begin.span;
         closure.capture = closure.capture.or(Some(Token![move](at)));
         if captured.is_empty() {
             return closure.to_token_stream();
