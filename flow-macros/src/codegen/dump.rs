@@ -1,5 +1,5 @@
-//! `FLOW_MACROS_DUMP=name` prints the expansion of a pipeline to standard error, `FLOW_MACROS_DUMP=*` that of all.
-//! With the feature `dump` it is pretty.
+//! `FLOW_MACROS_DUMP=name` prints the function of a pipeline to standard error, `FLOW_MACROS_DUMP=*` that of all; an
+//! expression is called `dataflow`. With the feature `dump` it is pretty.
 
 use proc_macro2::TokenStream;
 

@@ -36,12 +36,10 @@ use quote::{quote, quote_spanned};
 pub(crate) fn generate(ast: &Pipeline, plan: &Plan, reports: &Reports) -> TokenStream {
     let body = holes::strip(body(plan, reports));
     let errors: TokenStream = reports.errors.iter().map(Report::to_error).collect();
-    let tokens = match &ast.head {
+    match &ast.head {
         Some(head) => item(head, plan, body, errors),
-        None => expression(body, errors),
-    };
-    dump::dump(&plan.name, &tokens);
-    tokens
+        None => expression(plan, body, errors),
+    }
 }
 
 /// Output: `let mut __job = begin("name"); …; __job`
@@ -73,6 +71,7 @@ fn item(head: &Head, plan: &Plan, body: TokenStream, errors: TokenStream) -> Tok
     let Head { attrs, vis, name, generics, inputs, .. } = head;
     let where_clause = &generics.where_clause;
     let signature = quote!(#vis fn #name #generics (#inputs) -> ::flow_core::Job #where_clause);
+    dump::dump(&plan.name, &quote!(#(#attrs)* #signature { #body }));
     let (graph, svg) = (graph::module(head, plan), render::svg(&plan.picture));
     let picture = quote!(#[doc = ""] #[doc = #svg]);
     let (kind, beside) = if errors.is_empty() {
@@ -93,7 +92,8 @@ fn item(head: &Head, plan: &Plan, body: TokenStream, errors: TokenStream) -> Tok
 }
 
 /// Output: `{ …; __job }`
-fn expression(body: TokenStream, errors: TokenStream) -> TokenStream {
+fn expression(plan: &Plan, body: TokenStream, errors: TokenStream) -> TokenStream {
+    dump::dump(&plan.name, &body);
     if errors.is_empty() {
         return quote!({
             ::flow_core::__rt::__emit! { expr ok { #body } {} }
