@@ -50,7 +50,7 @@ impl<T: Send + 'static, S: Stamp> Chain for Merge<T, S> {
     }
 }
 
-/// A stage begins here that passes on what comes over `edges`.
+/// An operator that begins a stage and passes on what comes over `edges`.
 pub(crate) fn receive<T: Send + 'static, S: Stamp, N: Push<T, S>>(
     cx: &mut BuildCx,
     meta: &Meta,
@@ -59,11 +59,22 @@ pub(crate) fn receive<T: Send + 'static, S: Stamp, N: Push<T, S>>(
     next: N,
 ) {
     let meta = cx.op(meta, "begins a stage: records arrive over an edge");
+    arrive(cx, &meta, count, edges, next);
+}
+
+/// A stage begins here, with the operator `meta`, which has described itself.
+pub(crate) fn arrive<T: Send + 'static, S: Stamp, N: Push<T, S>>(
+    cx: &mut BuildCx,
+    meta: &Meta,
+    count: Count,
+    edges: &[(EdgeRef, EdgeKind)],
+    next: N,
+) {
     for (edge, _) in edges {
         edge.listen(next.grid());
     }
     let head = Arrive { next, record: PhantomData::<fn() -> (T, S)> };
-    cx.head(&meta, count, edges, HeadStage::<(T, S), _>::new(head));
+    cx.head(meta, count, edges, HeadStage::<(T, S), _>::new(head));
 }
 
 /// Passes on what arrives.

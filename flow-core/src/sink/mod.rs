@@ -16,7 +16,7 @@ pub use text::{csv_file, stdout, text_file};
 
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::merge::receive;
+use crate::op::merge::arrive;
 use crate::op::{Chain, Kind, Stream, Terminal, Visit};
 use crate::stage::{
     BuildCx, Commit, Count, EdgeKind, EdgeRef, Faults, Meta, OpenCx, Outs, Push, Stamp, Tail,
@@ -124,20 +124,16 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 impl<C: Chain<Out: Send>, X: Sink<C::Out>> Terminal for SinkEnd<C, X> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
         let SinkEnd { prev, sink, edge, meta } = self;
+        let note =
+            if X::SINGLE { "one instance: all records in one place" } else { "one writer an instance" };
+        let meta = cx.op(&meta, note);
+        let push = SinkPush::<C::Out, X>::new(sink, meta);
         if X::SINGLE {
-            let push =
-                SinkPush::<C::Out, X>::new(sink, cx.op(&meta, "one instance: all records in one place"));
-            receive::<C::Out, C::Stamp, _>(
-                cx,
-                &meta,
-                Count::Exactly(1),
-                &[(edge.clone(), EdgeKind::Global)],
-                push,
-            );
+            let edges = [(edge.clone(), EdgeKind::Global)];
+            arrive::<C::Out, C::Stamp, _>(cx, &meta, Count::Exactly(1), &edges, push);
             cx.out(&edge);
             prev.build(cx, ToSingle { outs: Outs::new(edge.id) }, visit);
         } else {
-            let push = SinkPush::<C::Out, X>::new(sink, cx.op(&meta, "one writer an instance"));
             prev.build(cx, push, visit);
         }
     }
