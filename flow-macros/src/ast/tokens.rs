@@ -1,4 +1,5 @@
-//! The tokens of a chain, for what looks at tokens: literals, and how often a name is mentioned.
+//! The tokens of a chain, for what looks at tokens: literals, and how often a value is mentioned. Names of streams are
+//! left out: a value may have the same name, as in `let lines = source(from_vec(lines));`.
 
 use super::{Arg, Call, Chain, NamedArg, Start};
 use proc_macro2::TokenStream;
@@ -8,7 +9,7 @@ impl Chain {
     pub fn tokens(&self) -> TokenStream {
         let start = match &self.start {
             Start::Source(call) => call.to_token_stream(),
-            Start::Stream(name) => name.to_token_stream(),
+            Start::Stream(_) => TokenStream::new(),
             Start::Function { func, args } => {
                 let args = args.iter().map(Arg::tokens);
                 quote!(#func(#(#args),*))

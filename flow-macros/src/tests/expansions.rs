@@ -281,6 +281,40 @@ fn a_closure_owns_a_clone_of_each_outer_name() {
 }
 
 #[test]
+fn a_value_that_is_mentioned_once_moves() {
+    check(
+        r#"pub fn p(lines: Vec<String>, out: PathBuf, both: PathBuf) {
+            let lines = source(from_vec(lines));
+            lines.filter(|line| line.len() > 1).sink(text_file(out));
+            lines.filter(|line| line.len() > 2).sink(text_file(both));
+            lines.sink(csv_file(both));
+        }"#,
+        expect![[r#"
+            pub fn p(lines: Vec<String>, out: PathBuf, both: PathBuf) -> ::flow_core::Job {
+                let mut __job = begin("p");
+                scope("lines");
+                let lines = source(from_vec(lines));
+                scope("lines");
+                let __end_1 = lines.root().filter(move |line| line.len() > 1).sink(text_file(out));
+                scope("lines");
+                let __end_2 = lines
+                    .root()
+                    .filter(move |line| line.len() > 2)
+                    .sink(text_file(capture(Clone::clone(&both))));
+                scope("lines");
+                let __end_3 = lines
+                    .root()
+                    .sink(csv_file(capture(Clone::clone(&both))));
+                let __lines_and_uses = lines
+                    .tee(|__o| __o.both(__end_1, __o.both(__end_2, __end_3)));
+                __job.add(__lines_and_uses);
+                __job
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn a_shadowed_stream_that_is_closed_later_is_renamed() {
     check(
         "let a = source(numbers);
