@@ -2,14 +2,14 @@
 //!
 //! The text of a pipeline goes through five phases, each one function that reads what the former made:
 //!
-//! 1. [`ast`]: tokens → statements and chains; recovers at the next statement;
-//! 2. [`graph`]: names resolved, operators as nodes, what the macro can know of each edge;
-//! 3. [`check`]: every rule that takes more than one token to see broken;
-//! 4. [`plan`]: what is emitted and in which order; where each end hangs;
-//! 5. [`codegen`]: tokens, calls of `::flow_core::__rt` and the user's own expressions.
+//! 1. `ast`: tokens → statements and chains; recovers at the next statement;
+//! 2. `graph`: names resolved, operators as nodes, what the macro can know of each edge;
+//! 3. `check`: every rule that takes more than one token to see broken;
+//! 4. `plan`: what is emitted and in which order; where each end hangs;
+//! 5. `codegen`: tokens, calls of `::flow_core::__rt` and the user's own expressions.
 //!
-//! All of them report into one [`diag::Diagnostics`] with the sentences of [`message`], and know operators by their
-//! rows in [`ops`]. Nothing below this file knows `proc_macro`, so all of it runs in unit tests.
+//! All of them report into one `diag::Diagnostics` with the sentences of `message`, and know operators by their
+//! rows in `ops`. Nothing below this file knows `proc_macro`, so all of it runs in unit tests.
 
 mod ast;
 mod check;

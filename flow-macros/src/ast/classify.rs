@@ -12,7 +12,7 @@ use crate::diag::Diagnostics;
 use crate::message;
 use crate::ops;
 use crate::suggest::closest;
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::HashMap;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprMethodCall, Local, Pat, Stmt, Token, Type, spanned::Spanned};
@@ -40,7 +40,12 @@ pub(super) fn classify(
     for raw in raw {
         let statement = statement(raw, &scope, diagnostics);
         let (binds, is_stream) = bound(&statement);
-        scope.names.extend(binds.into_iter().map(|name| (name, is_stream)));
+        let is_macro = matches!(&statement, Statement::Plain(plain) if plain.may_bind);
+        for name in binds {
+            if !(is_macro && scope.names.contains_key(&name)) {
+                scope.names.insert(name, is_stream);
+            }
+        }
         statements.push(statement);
     }
     statements
@@ -62,8 +67,8 @@ fn statement(raw: Raw, scope: &Scope, diagnostics: &mut Diagnostics) -> Statemen
 }
 
 fn plain(raw: Raw) -> Statement {
-    let binds = binds(&raw);
-    Statement::Plain(Plain { tokens: raw.into_tokens(), binds })
+    let (binds, may_bind) = (binds(&raw), matches!(raw, Raw::Other(Stmt::Macro(_))));
+    Statement::Plain(Plain { tokens: raw.into_tokens(), binds, may_bind })
 }
 
 fn stream_let(local: Local, scope: &Scope, diagnostics: &mut Diagnostics) -> Statement {
@@ -126,9 +131,18 @@ fn binds(raw: &Raw) -> Vec<Ident> {
     match raw {
         Raw::Let(local) => Names::of(&local.pat),
         Raw::Other(Stmt::Local(local)) => Names::of(&local.pat),
+        Raw::Other(Stmt::Macro(call)) => idents(call.mac.tokens.clone()),
         Raw::Broken { binds, .. } => binds.clone(),
         Raw::Expr(_) | Raw::Other(_) => Vec::new(),
     }
+}
+
+/// What a macro may bind: any name that is given to it.
+fn idents(tokens: TokenStream) -> Vec<Ident> {
+    tokens
+        .into_iter()
+        .filter_map(|token| if let TokenTree::Ident(name) = token { Some(name) } else { None })
+        .collect()
 }
 
 /// The names a statement binds, and whether they are streams. What a broken statement binds may be one.

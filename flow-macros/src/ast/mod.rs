@@ -75,6 +75,8 @@ pub(crate) struct Side {
 pub(crate) struct Plain {
     pub tokens: TokenStream,
     pub binds: Vec<Ident>,
+    /// A macro call: it only may bind these names.
+    pub may_bind: bool,
 }
 
 /// A statement that could not be read. Its tokens go on to rust-analyzer, its names cause no further errors.
@@ -153,7 +155,7 @@ pub(crate) fn parse(source: Source, diagnostics: &mut Diagnostics) -> Option<Pip
     let params: Vec<Ident> = head.as_ref().map(|head| head.params.clone()).unwrap_or_default();
     let closed = head.is_some();
     let statements = classify::classify(raw, &params, closed, diagnostics);
-    if statements.is_empty() {
+    if statements.iter().all(|statement| matches!(statement, Statement::Plain(_))) {
         diagnostics.error_at(source.end, source.end, message::empty_pipeline());
     }
     Some(Pipeline { head, statements })

@@ -29,6 +29,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     args::positional(graph, diagnostics);
     args::sources(graph, diagnostics);
     args::named(graph, diagnostics);
+    args::named_in_functions(graph, diagnostics);
     args::streams(graph, diagnostics);
     keys::keyed_operators_have_a_key(graph, diagnostics);
     keys::keys_are_used(graph, diagnostics);

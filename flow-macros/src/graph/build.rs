@@ -59,7 +59,7 @@ impl<'a> Builder<'a, '_> {
             Statement::Plain(plain) => {
                 self.graph.lines.push(Line::Plain(&plain.tokens));
                 self.mentioned_elsewhere(plain.tokens.clone());
-                for name in &plain.binds {
+                for name in plain.binds.iter().filter(|_| !plain.may_bind) {
                     self.rebind(name, Meaning::Plain);
                 }
             }

@@ -71,3 +71,8 @@ pub(crate) fn union_of_values() -> Message {
     Message::new("`union` takes streams, and this is none")
         .help("make a stream of it: `let other = source(…);`")
 }
+
+pub(crate) fn named_in_function(function: &str, name: &Ident) -> Message {
+    Message::new(format!("`{function}` is a function, and functions have no named arguments"))
+        .help(format!("write `{function}(…).{name}(…)`, if it has such a method"))
+}

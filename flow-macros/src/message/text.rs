@@ -52,7 +52,7 @@ pub(crate) fn not_rust(reason: &str) -> Message {
 }
 
 pub(crate) fn empty_pipeline() -> Message {
-    Message::new("this pipeline is empty").help(
+    Message::new("this pipeline has no stream").help(
         "begin with a source: `let lines = source(lines(path));`, and end with a sink: `lines.for_each(…);`",
     )
 }

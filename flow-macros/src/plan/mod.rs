@@ -218,7 +218,7 @@ fn is_renamed(stream: &Stream) -> bool {
 fn values(ast: &Pipeline, graph: &Graph) -> Values {
     let params = ast.head.iter().flat_map(|head| &head.params);
     let plain = ast.statements.iter().filter_map(|statement| match statement {
-        Statement::Plain(plain) => Some(&plain.binds),
+        Statement::Plain(plain) if !plain.may_bind => Some(&plain.binds),
         _ => None,
     });
     let known: HashSet<String> = params.chain(plain.flatten()).map(Ident::to_string).collect();
@@ -231,7 +231,7 @@ fn values(ast: &Pipeline, graph: &Graph) -> Values {
             Statement::Plain(plain) => {
                 count(plain.tokens.clone(), &mut mentions);
                 // where a name is bound it is not used
-                for name in &plain.binds {
+                for name in plain.binds.iter().filter(|_| !plain.may_bind) {
                     mentions.entry(name.to_string()).and_modify(|count| *count = count.saturating_sub(1));
                 }
             }
