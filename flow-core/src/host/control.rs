@@ -2,7 +2,7 @@
 
 use crate::channel::Signal;
 use crate::error::Error;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,9 +24,24 @@ struct Shared {
 struct State {
     failure: Option<Error>,
     signals: Vec<Signal>,
-    /// Threads that have not finished, by name.
-    running: Vec<(usize, String)>,
-    started: usize,
+    /// Threads that have not finished.
+    running: Vec<Running>,
+}
+
+/// A thread that has not finished.
+struct Running {
+    number: usize,
+    /// The stage instances it steps.
+    names: Vec<String>,
+    /// Which of them it is stepping; it writes that before each step.
+    at: Arc<AtomicUsize>,
+}
+
+impl Running {
+    fn whereabouts(&self) -> (usize, String) {
+        let name = self.names.get(self.at.load(Ordering::Relaxed)).cloned();
+        (self.number, name.unwrap_or_else(|| "a thread".to_owned()))
+    }
 }
 
 impl Control {
@@ -75,24 +90,23 @@ impl Control {
         self.0.stop.load(Ordering::Relaxed)
     }
 
-    /// A thread begins; it says so again with [`Control::finished`].
-    pub fn started(&self, name: String) -> usize {
-        let mut state = self.lock();
-        state.started += 1;
-        let id = state.started;
-        state.running.push((id, name));
-        id
+    /// Thread `number` is about to begin, with stage instances of these names. It writes into what is returned which of
+    /// them it is stepping, and says with [`Control::finished`] that it is done.
+    pub fn started(&self, number: usize, names: Vec<String>) -> Arc<AtomicUsize> {
+        let at = Arc::new(AtomicUsize::new(0));
+        self.lock().running.push(Running { number, names, at: Arc::clone(&at) });
+        at
     }
 
-    /// A thread has finished.
-    pub fn finished(&self, id: usize) {
-        self.lock().running.retain(|r| r.0 != id);
+    /// Thread `number` has finished.
+    pub fn finished(&self, number: usize) {
+        self.lock().running.retain(|r| r.number != number);
         self.0.changed.notify_all();
     }
 
-    /// Waits until all threads have finished. After a failure it waits for `grace` only: the names of those still inside
-    /// a user's closure are returned.
-    pub fn wait(&self, grace: Duration) -> Vec<String> {
+    /// Waits until all threads have finished. After a failure it waits for `grace` only: the numbers of those still
+    /// inside a user's closure are returned, and the names of what they are stepping.
+    pub fn wait(&self, grace: Duration) -> Vec<(usize, String)> {
         let mut state = self.lock();
         let mut failed_at = None;
         loop {
@@ -102,7 +116,7 @@ impl Control {
             if state.failure.is_some() {
                 let since = *failed_at.get_or_insert_with(Instant::now);
                 let Some(left) = grace.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) else {
-                    return state.running.iter().map(|r| r.1.clone()).collect();
+                    return state.running.iter().map(Running::whereabouts).collect();
                 };
                 state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
             } else {

@@ -10,7 +10,7 @@
 //! Only this room starts threads. A host needs nothing of a stage but [`Stage`](crate::stage::Stage).
 
 pub mod control;
-mod panics;
+pub(crate) mod panics;
 pub mod simulation;
 mod task;
 pub mod threads;

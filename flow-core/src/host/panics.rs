@@ -30,7 +30,7 @@ fn install_hook() {
 }
 
 /// Runs `f`; a panic in it becomes an error.
-pub(super) fn guard<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
+pub(crate) fn guard<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     install_hook();
     let outer = GUARDED.replace(true);
     // The stage is not stepped again after a panic: its state is never seen.

@@ -5,8 +5,11 @@
 //! the job is stuck, which is reported as the bug it is.
 
 use super::Host;
+use super::control::Control;
+use super::panics::guard;
 use super::task::{Progress, Task};
-use super::wire::{Instance, Launch};
+use super::wire::Launch;
+use crate::channel::Waiter;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::split_mix;
 use crate::time::{Clock, VirtualClock};
@@ -36,14 +39,27 @@ impl Host for Simulation {
 
     fn run(&self, launch: Launch) -> Result<()> {
         let Launch { threads, control, .. } = launch;
-        let Some((mut waiter, instances)) = threads.into_iter().next() else { return Ok(()) };
-        let tasks = instances.into_iter().map(Instance::open).collect::<Result<Vec<Task>>>()?;
-        let mut run = Run { seed: self.seed, quiet: vec![None; tasks.len()], tasks };
+        let Some((waiter, instances)) = threads.into_iter().next() else { return Ok(()) };
+        let mut run = Run { seed: self.seed, quiet: vec![None; instances.len()], tasks: Vec::new() };
+        // The destructors of the user's records may panic too, also where instances are left unopened.
+        let ran = guard(|| {
+            for instance in instances {
+                run.tasks.push(instance.open()?);
+            }
+            self.step_all(&mut run, waiter, &control)
+        });
+        // The failure that is reported is the first.
+        run.tasks.into_iter().map(Task::discard).fold(ran, Result::and)
+    }
+}
+
+impl Simulation {
+    fn step_all(&self, run: &mut Run, mut waiter: Waiter, control: &Control) -> Result<()> {
         while let Some(next) = run.choose() {
             let Some(task) = next else {
                 match run.deadline() {
                     Some(tick) => self.clock.advance_to(tick),
-                    None if run.tasks.iter().any(|t| t.is_source() && !t.is_done()) => {
+                    None if run.waits_outside() => {
                         waiter.wait(Some(OUTSIDE), || false);
                     }
                     None => return Err(run.stuck()),
@@ -52,9 +68,6 @@ impl Host for Simulation {
                 continue;
             };
             run.step(task, self.clock.ticks(), control.stopping())?;
-            if control.is_over() {
-                return control.take_failure().map_or(Ok(()), Err);
-            }
         }
         Ok(())
     }
@@ -95,9 +108,16 @@ impl Run {
     }
 
     fn deadline(&self) -> Option<i64> {
-        let ticks =
-            self.quiet.iter().filter_map(|q| if let Some(Progress::Idle(tick)) = q { *tick } else { None });
+        let ticks = self.quiet.iter().filter_map(|q| {
+            if let Some(Progress::Idle(tick) | Progress::Blocked(tick)) = q { *tick } else { None }
+        });
         ticks.min()
+    }
+
+    /// Whether a source waits for records from outside the job.
+    fn waits_outside(&self) -> bool {
+        let mut all = self.tasks.iter().zip(&self.quiet);
+        all.any(|(task, quiet)| task.is_source() && matches!(quiet, Some(Progress::Idle(_))))
     }
 
     fn stuck(&self) -> Error {

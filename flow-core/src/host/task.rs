@@ -6,6 +6,7 @@ use crate::channel::Receiver;
 use crate::error::Result;
 use crate::metrics::StageMetrics;
 use crate::stage::{Stage, Step};
+use crate::time::Millis;
 use std::time::{Duration, Instant};
 
 /// What came of a step.
@@ -15,8 +16,8 @@ pub enum Progress {
     Made,
     /// It waits for a batch, for its waker, or for this tick of the clock.
     Idle(Option<i64>),
-    /// It waits for room downstream.
-    Blocked,
+    /// It waits for room downstream, or for this tick of the clock.
+    Blocked(Option<i64>),
     /// It is done and dropped.
     Done,
 }
@@ -30,8 +31,10 @@ pub struct Task {
     /// The input to look at first, so that none starves.
     turn: usize,
     stop_told: bool,
-    /// Whether it has been flushed since it last worked.
-    flushed: bool,
+    /// The tick since which it may have something buffered; none when it has been flushed since it last worked.
+    unflushed: Option<i64>,
+    /// For how many ticks it may have.
+    max_delay: i64,
     metrics: StageMetrics,
     /// When it began to wait for room.
     blocked: Option<Instant>,
@@ -43,9 +46,19 @@ impl Task {
         stage: Box<dyn Stage>,
         inputs: Vec<Receiver<Batch>>,
         metrics: StageMetrics,
+        max_delay: Millis,
     ) -> Self {
-        let stage = Some(stage);
-        Task { name, stage, inputs, turn: 0, stop_told: false, flushed: true, metrics, blocked: None }
+        Task {
+            name,
+            stage: Some(stage),
+            inputs,
+            turn: 0,
+            stop_told: false,
+            unflushed: None,
+            max_delay: max_delay.0,
+            metrics,
+            blocked: None,
+        }
     }
 
     /// The stage's name and the instance's number.
@@ -80,6 +93,19 @@ impl Task {
         guard(|| self.step_unguarded(now, stop)).map_err(|e| e.in_stage(self.name.clone()))
     }
 
+    /// Drops it before it is done, because the job has failed.
+    ///
+    /// # Errors
+    /// When a destructor panics.
+    pub fn discard(self) -> Result<()> {
+        let Task { name, stage, inputs, .. } = self;
+        guard(|| {
+            drop((stage, inputs));
+            Ok(())
+        })
+        .map_err(|e| e.in_stage(name))
+    }
+
     fn step_unguarded(&mut self, now: i64, stop: bool) -> Result<Progress> {
         let begun = Instant::now();
         let Some(stage) = &mut self.stage else { return Ok(Progress::Done) };
@@ -95,9 +121,9 @@ impl Task {
             step = self.stage.as_mut().map_or(Ok(Step::Done), |stage| stage.step())?;
         }
         let progress = match step {
-            Step::Worked => self.worked(),
+            Step::Worked => self.worked(now),
             Step::Hungry => self.rest(None),
-            Step::Full => Progress::Blocked,
+            Step::Full => Progress::Blocked(self.flush_at()),
             Step::Wait(tick) => self.rest(tick),
             Step::Done => {
                 self.stage = None;
@@ -105,12 +131,15 @@ impl Task {
                 Progress::Done
             }
         };
+        if self.flush_at().is_some_and(|at| at <= now) {
+            self.flush();
+        }
         self.account(progress, begun);
         Ok(progress)
     }
 
-    fn worked(&mut self) -> Progress {
-        self.flushed = false;
+    fn worked(&mut self, now: i64) -> Progress {
+        self.unflushed.get_or_insert(now);
         if let Some(stage) = &mut self.stage {
             while let Some((input, batch)) = stage.spent() {
                 self.inputs[input].recycle(batch);
@@ -140,16 +169,29 @@ impl Task {
 
     /// It is about to wait: what it has buffered goes out first.
     fn rest(&mut self, tick: Option<i64>) -> Progress {
-        let Some(stage) = &mut self.stage else { return Progress::Done };
-        if !std::mem::replace(&mut self.flushed, true) {
-            stage.flush();
+        if self.unflushed.is_some() {
+            self.flush();
             return Progress::Made;
         }
+        let Some(stage) = &self.stage else { return Progress::Done };
         Progress::Idle([tick, stage.deadline()].into_iter().flatten().min())
     }
 
+    /// The tick at which what it has buffered has waited long enough: a stage that never waits itself may fill its
+    /// batches slowly.
+    fn flush_at(&self) -> Option<i64> {
+        self.unflushed.map(|since| since.saturating_add(self.max_delay))
+    }
+
+    fn flush(&mut self) {
+        self.unflushed = None;
+        if let Some(stage) = &mut self.stage {
+            stage.flush();
+        }
+    }
+
     fn account(&mut self, progress: Progress, begun: Instant) {
-        if progress == Progress::Blocked {
+        if matches!(progress, Progress::Blocked(_)) {
             self.blocked.get_or_insert(begun);
             return;
         }

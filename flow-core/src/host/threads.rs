@@ -4,6 +4,7 @@
 //! rings has news, a source is woken, or the clock reaches what a task waits for.
 
 use super::control::Control;
+use super::panics::guard;
 use super::task::{Progress, Task};
 use super::wire::{Instance, Launch};
 use super::{Host, HostKind};
@@ -11,10 +12,11 @@ use crate::channel::{Backoff, Waiter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Clock;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// How long a job waits after a failure for threads that are inside a user's closure.
-const GRACE: Duration = Duration::from_millis(900);
+/// How long a job waits after a failure for threads that are inside a user's closure: within a second `run` has returned.
+const GRACE: Duration = Duration::from_millis(750);
 
 /// The hosts with real threads.
 #[derive(Debug, Clone, Copy)]
@@ -59,34 +61,39 @@ impl Host for Threads {
     fn run(&self, launch: Launch) -> Result<()> {
         let Launch { threads, control, clock } = launch;
         let count = threads.len();
-        for (k, (waiter, instances)) in threads.into_iter().enumerate() {
-            let name = match (self.workers, instances.first()) {
-                (None, Some(only)) => only.name().to_owned(),
-                _ => format!("flow-worker-{k}"),
+        let mut running = Vec::with_capacity(count);
+        for (number, (waiter, instances)) in threads.into_iter().enumerate() {
+            let names: Vec<String> = instances.iter().map(|i| i.name().to_owned()).collect();
+            let name = match (self.workers, names.first()) {
+                (None, Some(only)) => only.clone(),
+                _ => format!("flow-worker-{number}"),
             };
-            let worker =
-                Worker { waiter, control: control.clone(), clock: Arc::clone(&clock), threads: count };
-            let id = control.started(name.clone());
-            let spawned = std::thread::Builder::new().name(name).spawn(move || {
-                let control = worker.control.clone();
-                if let Err(error) = worker.run(instances) {
-                    control.fail(error);
+            let at = control.started(number, names);
+            let (control, clock) = (control.clone(), Arc::clone(&clock));
+            let worker = Worker { waiter, control: control.clone(), clock, threads: count, at };
+            match std::thread::Builder::new().name(name).spawn(move || worker.run(number, instances)) {
+                Ok(thread) => running.push(thread),
+                Err(error) => {
+                    control.finished(number);
+                    let what = format!("thread {number} of {count} cannot be started: {error}");
+                    control.fail(Error::new(ErrorKind::Plan, what));
+                    break;
                 }
-                control.finished(id);
-            });
-            if let Err(error) = spawned {
-                control.finished(id);
-                control.fail(Error::new(ErrorKind::Plan, format!("a thread cannot be started: {error}")));
-                break;
             }
         }
         let left = control.wait(GRACE);
+        for (number, thread) in running.into_iter().enumerate() {
+            if left.iter().all(|l| l.0 != number) {
+                // It has said that it is done, and why, so its result is nothing new.
+                let _ = thread.join();
+            }
+        }
         match control.take_failure() {
             None => Ok(()),
             Some(error) if left.is_empty() => Err(error),
             Some(error) => {
-                let left = left.join(", ");
-                Err(error.note(format!("still inside a closure and left behind: {left}")))
+                let left: Vec<String> = left.into_iter().map(|l| l.1).collect();
+                Err(error.note(format!("still inside a closure and left behind: {}", left.join(", "))))
             }
         }
     }
@@ -99,18 +106,49 @@ struct Worker {
     clock: Arc<dyn Clock>,
     /// How many threads the job has.
     threads: usize,
+    /// The number of the instance that is being stepped: see [`Control::started`].
+    at: Arc<AtomicUsize>,
 }
 
+/// A task, and its number on this thread.
+type Numbered = (usize, Task);
+
 impl Worker {
-    fn run(mut self, instances: Vec<Instance>) -> Result<()> {
-        let mut tasks = instances.into_iter().map(Instance::open).collect::<Result<Vec<Task>>>()?;
+    fn run(mut self, number: usize, instances: Vec<Instance>) {
+        let mut tasks = Vec::new();
+        // Everything of the user's happens in here, the destructors of his records included.
+        let ran = guard(|| {
+            self.open(instances, &mut tasks)?;
+            self.step_all(&mut tasks)
+        });
+        if let Err(error) = ran {
+            self.control.fail(error);
+        }
+        // Only now that the others know: a ring that closes without an end looks like one nobody reads any more.
+        for (_, task) in tasks {
+            if let Err(error) = task.discard() {
+                self.control.fail(error);
+            }
+        }
+        self.control.finished(number);
+    }
+
+    fn open(&mut self, instances: Vec<Instance>, tasks: &mut Vec<Numbered>) -> Result<()> {
+        for (n, instance) in instances.into_iter().enumerate() {
+            self.at.store(n, Relaxed);
+            tasks.push((n, instance.open()?));
+        }
+        Ok(())
+    }
+
+    fn step_all(&mut self, tasks: &mut Vec<Numbered>) -> Result<()> {
         let mut backoff = Backoff::for_threads(self.threads);
         while !tasks.is_empty() && !self.control.is_over() {
-            let (made, deadline) = round(&mut tasks, &self.control, self.clock.as_ref())?;
+            let (made, deadline) = round(tasks, &self.control, self.clock.as_ref(), &self.at)?;
             if made {
                 backoff.reset();
             } else if !backoff.pause() {
-                self.sleep(&mut tasks, deadline)?;
+                self.sleep(tasks, deadline)?;
                 backoff.reset();
             }
         }
@@ -118,20 +156,20 @@ impl Worker {
     }
 
     /// Sleeps until there is news. The last look before is a whole round: only a step knows whether a source has something.
-    fn sleep(&mut self, tasks: &mut Vec<Task>, deadline: Option<i64>) -> Result<()> {
+    fn sleep(&mut self, tasks: &mut Vec<Numbered>, deadline: Option<i64>) -> Result<()> {
         let now = self.clock.ticks();
         let limit = deadline.map(|at| Duration::from_millis(u64::try_from(at - now).unwrap_or(0)));
         let stopping = self.control.stopping();
         let (mut looked, mut failed) = (false, None);
-        let Worker { waiter, control, clock, .. } = self;
+        let Worker { waiter, control, clock, at, .. } = self;
         waiter.wait(limit, || {
             if control.is_over() || control.stopping() != stopping {
                 return true;
             }
             if std::mem::replace(&mut looked, true) {
-                return tasks.iter_mut().any(Task::has_news);
+                return tasks.iter_mut().any(|task| task.1.has_news());
             }
-            match round(tasks, control, clock.as_ref()) {
+            match round(tasks, control, clock.as_ref(), at) {
                 Ok((made, _)) => made,
                 Err(error) => {
                     failed = Some(error);
@@ -144,16 +182,26 @@ impl Worker {
 }
 
 /// Steps each task once; whether any made progress, and the first tick that one waits for.
-fn round(tasks: &mut Vec<Task>, control: &Control, clock: &dyn Clock) -> Result<(bool, Option<i64>)> {
+fn round(
+    tasks: &mut Vec<Numbered>,
+    control: &Control,
+    clock: &dyn Clock,
+    at: &AtomicUsize,
+) -> Result<(bool, Option<i64>)> {
     let (mut made, mut deadline) = (false, None::<i64>);
     let (now, stop) = (clock.ticks(), control.stopping());
-    for task in tasks.iter_mut() {
+    for (number, task) in tasks.iter_mut() {
+        at.store(*number, Relaxed);
         match task.step(now, stop)? {
             Progress::Made | Progress::Done => made = true,
-            Progress::Idle(tick) => deadline = [deadline, tick].into_iter().flatten().min(),
-            Progress::Blocked => {}
+            Progress::Idle(tick) | Progress::Blocked(tick) => {
+                deadline = [deadline, tick].into_iter().flatten().min();
+            }
+        }
+        if control.is_over() {
+            break;
         }
     }
-    tasks.retain(|task| !task.is_done());
+    tasks.retain(|task| !task.1.is_done());
     Ok((made, deadline))
 }

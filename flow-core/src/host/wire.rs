@@ -8,7 +8,7 @@ use crate::channel::{Receiver, Sender, Signal, Waiter, recycling};
 use crate::error::Result;
 use crate::metrics::StageMetrics;
 use crate::stage::{BatchSize, Commits, EdgeId, EdgeKind, Faults, OpenCx, Stage, Topology, Wire};
-use crate::time::Clock;
+use crate::time::{Clock, Millis};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ pub struct Instance {
     stage: Box<dyn Stage>,
     inputs: Vec<Receiver<Batch>>,
     cx: OpenCx,
+    max_delay: Millis,
 }
 
 impl Instance {
@@ -32,7 +33,7 @@ impl Instance {
     /// What the stage reports.
     pub fn open(mut self) -> Result<Task> {
         guard(|| self.stage.open(&mut self.cx)).map_err(|e| e.in_stage(self.name.clone()))?;
-        Ok(Task::new(self.name, self.stage, self.inputs, self.cx.metrics().clone()))
+        Ok(Task::new(self.name, self.stage, self.inputs, self.cx.metrics().clone(), self.max_delay))
     }
 }
 
@@ -50,6 +51,7 @@ pub struct Launch {
 pub(crate) struct Settings {
     pub batch: BatchSize,
     pub ring: usize,
+    pub max_delay: Millis,
     pub clock: Arc<dyn Clock>,
     pub control: Control,
     pub commits: Commits,
@@ -97,10 +99,11 @@ pub(crate) fn wire(
                 faults: Faults::default(),
                 clock: Arc::clone(&settings.clock),
                 signal: signals[places[s][i]].clone(),
-                commits: Arc::clone(&settings.commits),
+                commits: settings.commits.clone(),
             };
             let name = format!("{}[{i}]", def.name);
-            threads[places[s][i]].1.push(Instance { name, stage, inputs, cx });
+            let max_delay = settings.max_delay;
+            threads[places[s][i]].1.push(Instance { name, stage, inputs, cx, max_delay });
         }
         metrics.push((def.name, counters));
     }

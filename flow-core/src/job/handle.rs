@@ -1,12 +1,12 @@
 //! A job that runs: its handle, and what happens at its end.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::host::panics::guard;
 use crate::host::wire::{Settings, wire};
 use crate::host::{Control, Host, Launch};
 use crate::metrics::{Report, StageMetrics, StageReport};
-use crate::stage::{BatchSize, Commits, Topology};
-use crate::time::Clock;
-use std::sync::{Arc, PoisonError};
+use crate::stage::{Commits, Staged, Topology};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -25,38 +25,54 @@ pub(super) struct Running {
 type Stages = Arc<Vec<(String, Vec<StageMetrics>)>>;
 
 impl Running {
-    pub fn new(
-        name: String,
-        host: Box<dyn Host>,
-        topology: Topology,
-        batch: BatchSize,
-        ring: usize,
-        clock: Arc<dyn Clock>,
-        control: Control,
-    ) -> Self {
-        let commits = Commits::default();
-        let settings =
-            Settings { batch, ring, clock, control: control.clone(), commits: Arc::clone(&commits) };
+    pub fn new(name: String, host: Box<dyn Host>, topology: Topology, settings: Settings) -> Self {
         let place = |s, i, n, t| host.place(s, i, n, t);
         let (launch, stages) = wire(topology, place, &settings);
+        let Settings { control, commits, .. } = settings;
         Running { name, launch, stages: Arc::new(stages), control, commits, started: Instant::now(), host }
     }
 
-    /// Runs to the end, then commits what the sinks have staged: all or nothing.
+    /// Runs to the end, then commits what the sinks have staged, or takes it back.
     pub fn finish(self) -> Result<Report> {
         let Running { name, host, launch, stages, control, commits, started } = self;
         let ran = host.run(launch);
-        let staged = std::mem::take(&mut *commits.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut result = ran;
-        for commit in staged {
-            if result.is_ok() {
-                result = commit.commit();
-            } else {
-                commit.abort();
+        let staged = commits.take();
+        match ran {
+            Ok(()) => commit(staged)?,
+            Err(error) => {
+                abort(staged);
+                return Err(error);
             }
         }
-        result?;
         Ok(report(&name, &stages, &control, started))
+    }
+}
+
+/// Commits in order. What follows a commit that fails is taken back; what came before it cannot be, so the error says so.
+fn commit(staged: Vec<Staged>) -> Result<()> {
+    let all = staged.len();
+    let mut staged = staged.into_iter();
+    let mut done = 0;
+    while let Some(Staged { sink, commit }) = staged.next() {
+        if let Err(error) = guard(|| commit.commit()) {
+            abort(staged);
+            let error = error.in_stage(sink.id()).at(sink.at());
+            return Err(error.note(format!(
+                "{done} of {all} outputs were committed before it, the others were taken back"
+            )));
+        }
+        done += 1;
+    }
+    Ok(())
+}
+
+fn abort(staged: impl IntoIterator<Item = Staged>) {
+    for Staged { commit, .. } in staged {
+        // The failure that is reported is the one before: taking back goes on whatever happens.
+        let _ = guard(|| {
+            commit.abort();
+            Ok(())
+        });
     }
 }
 

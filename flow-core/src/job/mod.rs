@@ -7,14 +7,16 @@ pub use handle::JobHandle;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::KEY_GROUPS;
+use crate::host::panics::guard;
 use crate::host::simulation::Simulation;
 use crate::host::threads::Threads;
+use crate::host::wire::Settings;
 use crate::host::{Control, Host, HostKind};
 use crate::metrics::Report;
 use crate::op::Terminal;
 use crate::op::chain::Whole;
-use crate::stage::{BatchSize, BuildCx, Topology};
-use crate::time::{Clock, SystemClock, VirtualClock};
+use crate::stage::{BatchSize, BuildCx, Commits, Topology};
+use crate::time::{Clock, Millis, SystemClock, VirtualClock};
 use handle::Running;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,6 +25,9 @@ type End = Box<dyn Fn(&mut BuildCx) + Send>;
 
 /// Batches that a ring holds at most.
 const RING_BATCHES: usize = 8;
+
+/// How long a record waits in a batch that is not full, at most.
+const MAX_DELAY: Millis = Millis(100);
 
 /// Items of a batch at most, unless the job says otherwise. 1,024 to 4,096 measured the same.
 const BATCH_ITEMS: usize = 1024;
@@ -46,6 +51,7 @@ pub struct Job {
     own_host: Option<Box<dyn Host>>,
     batch: usize,
     ring: usize,
+    max_delay: Millis,
 }
 
 impl Job {
@@ -60,6 +66,7 @@ impl Job {
             own_host: None,
             batch: BATCH_ITEMS,
             ring: RING_BATCHES,
+            max_delay: MAX_DELAY,
         }
     }
 
@@ -109,6 +116,13 @@ impl Job {
         self
     }
 
+    /// How long a record waits at most, before an exchange, for the batch to fill; 100 ms unless said otherwise. A stage
+    /// that has nothing to do sends what it has at once: this is for one that is busy with records it does not pass on.
+    pub fn max_delay(mut self, delay: impl Into<Millis>) -> Self {
+        self.max_delay = delay.into();
+        self
+    }
+
     /// Runs to the end of the input.
     ///
     /// # Errors
@@ -152,7 +166,8 @@ impl Job {
     }
 
     fn launch(mut self, seed: Option<u64>) -> Result<Running> {
-        let topology = self.topology()?;
+        // A source's splits are the user's code, and run here.
+        let topology = guard(|| self.topology())?;
         let instances = topology.stages.iter().map(|s| s.count).sum();
         let virtual_clock = Arc::new(VirtualClock::new());
         let (host, clock): (Box<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.take()) {
@@ -163,7 +178,15 @@ impl Job {
             }
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
-        Ok(Running::new(self.name, host, topology, batch, self.ring, clock, Control::default()))
+        let settings = Settings {
+            batch,
+            ring: self.ring,
+            max_delay: self.max_delay,
+            clock,
+            control: Control::default(),
+            commits: Commits::default(),
+        };
+        Ok(Running::new(self.name, host, topology, settings))
     }
 }
 

@@ -23,7 +23,6 @@ use crate::stage::{
 };
 use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
-use std::sync::PoisonError;
 
 /// Where records of type `T` go.
 ///
@@ -203,7 +202,7 @@ impl<T: 'static, X: Sink<T>> SinkPush<T, X> {
         match writer.finish() {
             Ok(Some(commit)) => {
                 if let Some(commits) = &self.commits {
-                    commits.lock().unwrap_or_else(PoisonError::into_inner).push(commit);
+                    commits.push(&self.meta, commit);
                 }
             }
             Ok(None) => {}

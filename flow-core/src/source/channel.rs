@@ -33,7 +33,7 @@ impl<T> Shared<T> {
 /// Sends records into a pipeline. The stream ends when all clones of it are dropped.
 pub struct ChannelSender<T>(Arc<Shared<T>>);
 
-/// The pipeline that the sender fed has ended; the record comes back.
+/// The pipeline that the sender fed has ended, failed, or was dropped before it ran; the record comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended<T>(pub T);
 
@@ -81,11 +81,33 @@ impl<T> Drop for ChannelSender<T> {
 }
 
 /// The receiving end, for `source(…)`: one partition.
-pub struct ChannelSource<T>(Arc<Shared<T>>);
+pub struct ChannelSource<T>(Arc<Receiving<T>>);
 
 impl<T> Clone for ChannelSource<T> {
     fn clone(&self) -> Self {
         ChannelSource(Arc::clone(&self.0))
+    }
+}
+
+/// Shared by the clones of the receiving end and its reader: when all of them are gone, nobody will read any more. The
+/// job may never have been run, or it failed before it opened the reader.
+struct Receiving<T>(Arc<Shared<T>>);
+
+impl<T> Receiving<T> {
+    fn close(&self) {
+        let mut queue = self.0.lock();
+        queue.closed = true;
+        let unread = std::mem::take(&mut queue.items);
+        drop(queue);
+        self.0.room.notify_all();
+        // Outside the lock: what a record's destructor does is not known.
+        drop(unread);
+    }
+}
+
+impl<T> Drop for Receiving<T> {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -106,7 +128,7 @@ pub fn channel<T: Send + 'static>(capacity: usize) -> (ChannelSender<T>, Channel
     let queue = Queue { items: VecDeque::new(), senders: 1, reader: None, closed: false };
     let shared =
         Arc::new(Shared { queue: Mutex::new(queue), room: Condvar::new(), capacity: capacity.max(1) });
-    (ChannelSender(Arc::clone(&shared)), ChannelSource(shared))
+    (ChannelSender(Arc::clone(&shared)), ChannelSource(Arc::new(Receiving(shared))))
 }
 
 impl<T: Send + 'static> Source for ChannelSource<T> {
@@ -122,18 +144,18 @@ impl<T: Send + 'static> Source for ChannelSource<T> {
         Ok(vec![()])
     }
     fn open(&self, (): (), cx: &mut OpenCx) -> Result<ChannelReader<T>> {
-        let mut queue = self.0.lock();
+        let mut queue = self.0.0.lock();
         if queue.reader.is_some() {
             return Err(Error::new(ErrorKind::Source, "a channel can be read by one stream only"));
         }
         queue.reader = Some(cx.signal().clone());
-        Ok(ChannelReader { shared: Arc::clone(&self.0), taken: VecDeque::new() })
+        Ok(ChannelReader { receiving: Arc::clone(&self.0), taken: VecDeque::new() })
     }
 }
 
 /// Reads a channel.
 pub struct ChannelReader<T> {
-    shared: Arc<Shared<T>>,
+    receiving: Arc<Receiving<T>>,
     /// Taken from the channel in one go, not yet given out.
     taken: VecDeque<T>,
 }
@@ -141,14 +163,15 @@ pub struct ChannelReader<T> {
 impl<T: Send + 'static> Reader<T> for ChannelReader<T> {
     fn poll<O: FnMut(T)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
         if self.taken.is_empty() {
-            let mut queue = self.shared.lock();
+            let shared = &self.receiving.0;
+            let mut queue = shared.lock();
             std::mem::swap(&mut queue.items, &mut self.taken);
             let over = queue.senders == 0;
             drop(queue);
             if self.taken.is_empty() {
                 return Ok(if over { Poll::End } else { Poll::Wait });
             }
-            self.shared.room.notify_all();
+            shared.room.notify_all();
         }
         let n = budget.min(self.taken.len());
         self.taken.drain(..n).for_each(out);
@@ -158,7 +181,6 @@ impl<T: Send + 'static> Reader<T> for ChannelReader<T> {
 
 impl<T> Drop for ChannelReader<T> {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.room.notify_all();
+        self.receiving.close();
     }
 }

@@ -128,7 +128,7 @@ impl<X: Source> Chain for Src<X> {
         let named = |e: crate::error::Error| e.in_stage(meta.id()).at(meta.at());
         if let Some((split, count)) = cx.split(key, || source.splits().map_err(named)) {
             let make = Box::new(move |cx: &mut OpenCx| source.open(split, cx));
-            cx.source(key, &meta, count, SourceStage::<X::Item, X::Reader, N>::new(make, next));
+            cx.source(key, &meta, count, SourceStage::<X::Item, X::Reader, N>::new(meta, make, next));
         }
         visit.rooted(cx);
     }

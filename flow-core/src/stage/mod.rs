@@ -21,6 +21,7 @@ pub mod sourced;
 pub use build::{BuildCx, Count, Draft, EdgeId, EdgeKind, EdgeRef, StageDef, Topology};
 pub use head::{Fire, Head, HeadStage};
 pub use meta::{Meta, OpNode};
+pub(crate) use open::Staged;
 pub use open::{BatchSize, Commit, Commits, Context, Faults, OpenCx, split_mix};
 pub use outs::{Outs, Wire};
 pub use push::{Push, Stamp, Tail};

@@ -1,6 +1,6 @@
 //! What a stage is given when it opens.
 
-use super::{EdgeId, Wire};
+use super::{EdgeId, Meta, Wire};
 use crate::channel::Signal;
 use crate::error::{Error, Result};
 use crate::metrics::{Counter, Gauge, StageMetrics};
@@ -111,8 +111,37 @@ pub trait Commit: Send {
     fn abort(self: Box<Self>);
 }
 
-/// The commits of a job, collected from its sinks.
-pub type Commits = Arc<Mutex<Vec<Box<dyn Commit>>>>;
+/// A commit, and the sink that left it.
+pub(crate) struct Staged {
+    pub sink: Meta,
+    pub commit: Box<dyn Commit>,
+}
+
+/// What the sinks of a job have staged. A clone is the same collection.
+#[derive(Clone, Default)]
+pub struct Commits(Arc<Mutex<Shelf>>);
+
+#[derive(Default)]
+struct Shelf(Vec<Staged>);
+
+impl Drop for Shelf {
+    /// A thread that was left behind after a failure may stage something when nobody commits any more.
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(|staged| staged.commit.abort());
+    }
+}
+
+impl Commits {
+    /// Leaves what the end of the job makes final; `sink` is named if that fails.
+    pub fn push(&self, sink: &Meta, commit: Box<dyn Commit>) {
+        let staged = Staged { sink: *sink, commit };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.push(staged);
+    }
+
+    pub(crate) fn take(&self) -> Vec<Staged> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).0)
+    }
+}
 
 /// What a stage is given when it opens.
 pub struct OpenCx {

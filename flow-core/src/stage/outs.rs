@@ -37,8 +37,13 @@ impl Wire {
         }
     }
 
-    /// Moves what it can from the overflow to the ring; whether nothing is left over.
+    /// Moves what it can from the overflow to the ring; whether nothing is left over. A ring that has refused is tried
+    /// again when its receiver has said so: half a ring at once costs fewer wake-ups, and a host that looks for news
+    /// before it sleeps sees only what a wake-up follows.
     fn pump(&mut self) -> bool {
+        if !self.overflow.is_empty() && !self.ring.is_ready() {
+            return false;
+        }
         while let Some(batch) = self.overflow.pop_front() {
             if let Err(TrySendError::Full(batch)) = self.ring.try_send(batch) {
                 self.overflow.push_front(batch);

@@ -1,6 +1,6 @@
 //! The stage object over a source: it polls a reader into what is fused behind it.
 
-use super::{Faults, OpenCx, Push, Stage, Step};
+use super::{Faults, Meta, OpenCx, Push, Stage, Step};
 use crate::batch::{Batch, Mark};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
@@ -34,6 +34,7 @@ pub type OpenReader<R> = Box<dyn FnOnce(&mut OpenCx) -> Result<R> + Send>;
 
 /// The stage object over a source.
 pub struct SourceStage<T, R, N> {
+    meta: Meta,
     make: Option<OpenReader<R>>,
     reader: Option<R>,
     next: N,
@@ -47,9 +48,10 @@ pub struct SourceStage<T, R, N> {
 }
 
 impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
-    /// A stage that opens its reader with `make` and pushes into `next`.
-    pub fn new(make: OpenReader<R>, next: N) -> Self {
+    /// A stage that opens its reader with `make` and pushes into `next`; errors of the reader name `meta`.
+    pub fn new(meta: Meta, make: OpenReader<R>, next: N) -> Self {
         SourceStage {
+            meta,
             make: Some(make),
             reader: None,
             next,
@@ -65,9 +67,9 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
 
     /// The tight loop of a source stage: everything fused behind the reader is inlined into it.
     #[inline(never)]
-    fn poll(&mut self, budget: usize) -> Result<Poll> {
-        let SourceStage { reader, next, read, .. } = self;
-        let Some(reader) = reader else { return Ok(Poll::End) };
+    fn poll(&mut self, budget: usize) -> Result<(Poll, u64)> {
+        let SourceStage { reader, next, read, meta, .. } = self;
+        let Some(reader) = reader else { return Ok((Poll::End, 0)) };
         let mut n = 0u64;
         let poll = reader.poll(
             &mut |item| {
@@ -77,7 +79,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
             budget,
         );
         read.add(n);
-        poll
+        Ok((poll.map_err(|e| e.in_stage(meta.id()).at(meta.at()))?, n))
     }
 }
 
@@ -87,7 +89,8 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         (stage.faults, stage.read, stage.size) =
             (cx.faults().clone(), cx.metrics().records_in.clone(), cx.batch_size());
         stage.next.open(cx)?;
-        stage.reader = stage.make.take().map(|make| make(cx)).transpose()?;
+        let reader = stage.make.take().map(|make| make(cx)).transpose();
+        stage.reader = reader.map_err(|e| e.in_stage(stage.meta.id()).at(stage.meta.at()))?;
         Ok(())
     }
 
@@ -113,9 +116,13 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         }
         let over = self.stopped || self.next.enough();
         let budget = self.size.next();
-        let poll = if over { Poll::End } else { self.poll(budget)? };
+        let (poll, read) = if over { (Poll::End, 0) } else { self.poll(budget)? };
         self.faults.check()?;
         self.wait = None;
+        if read > 0 && matches!(poll, Poll::Wait | Poll::WaitUntil(_)) {
+            // The host flushes a stage that waits after work; it does not know of work in the step that waits.
+            self.next.flush();
+        }
         Ok(match poll {
             Poll::More => Step::Worked,
             Poll::WaitUntil(tick) => {
