@@ -243,3 +243,34 @@ fn more_operators_than_a_type_can_nest() {
     job.run().expect("a run");
     assert_eq!(out.take(), [157, 158, 159]);
 }
+
+/// The ids in a job's graph, between the quotes of `n1["departures/filter"]`.
+fn ids_at_run_time(job: &Job) -> Vec<String> {
+    let text = job.graph().expect("the job can start");
+    let labels = text.lines().filter(|line| line.trim_start().starts_with('n'));
+    labels.filter_map(|line| Some(line.split_once("[\"")?.1.split_once("\"]")?.0.to_owned())).collect()
+}
+
+#[test]
+fn ids_are_those_of_the_run() {
+    let job = delays_by_hour(vec![], Collected::new(), Collected::new());
+    let other = all_ways(vec![], Collected::new());
+    for (job, graph) in [(job, delays_by_hour::GRAPH), (other, all_ways::GRAPH)] {
+        let ids = ids_at_run_time(&job);
+        assert!(ids.len() > 5, "{ids:?}");
+        for id in ids {
+            assert!(graph.node(&id).is_some(), "{id} is not among {:?}", graph.nodes);
+        }
+    }
+}
+
+dataflow! {
+    fn all_ways(words: Vec<&'static str>, out: Collected<(&'static str, u64)>) {
+        let words = source(from_vec(words)).map(|w| w).map(|w| w).named("tidied");
+        let again = source(generate(3, |_| "x")).map(|w| w);
+        let all = words.filter(|w| w.len() > 1).union(again.filter(|w| w.len() > 2), words).rebalance();
+        let (short, _long) = all.partition(|w| w.len() < 5);
+        let counted = short.key_by(|w| *w).filter(|w| *w != "a").count();
+        counted.union(short.map(|w| (w, 0))).collect(&out);
+    }
+}

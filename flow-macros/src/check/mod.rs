@@ -44,10 +44,16 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     durations::literals(ast, diagnostics);
 }
 
-/// The operator calls that depend on no reported mistake.
+/// The operator calls that depend on no reported mistake, each once: a `union` of three streams is two nodes.
 fn calls<'g, 'a>(graph: &'g Graph<'a>) -> impl Iterator<Item = (&'g Node<'a>, &'a Call, &'static Operator)> {
-    graph.nodes.iter().filter_map(|node| match &node.op {
-        Op::Call { call, row } if !node.input.tainted => Some((node, *call, *row)),
+    let mut last: Option<&Call> = None;
+    graph.nodes.iter().filter_map(move |node| match &node.op {
+        Op::Call { call, row }
+            if !node.input.tainted && !last.is_some_and(|last| std::ptr::eq(last, *call)) =>
+        {
+            last = Some(call);
+            Some((node, *call, *row))
+        }
         _ => None,
     })
 }

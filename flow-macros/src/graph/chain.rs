@@ -32,17 +32,37 @@ impl Open<'_> {
 }
 
 impl<'a> Builder<'a, '_> {
+    /// Nodes are made in the order in which the generated code makes the operators, so that ids agree: what is an
+    /// argument of a `union` comes before what stands in front of it.
     pub fn chain(&mut self, chain: &'a Chain) -> Open<'a> {
+        let mut calls = chain.calls.as_slice();
+        let mut others = self.next_inputs(calls);
         let mut open = self.begin(chain);
-        for call in &chain.calls {
+        while let Some((call, rest)) = calls.split_first() {
+            calls = rest;
             open = match ops::operator(&call.name.to_string()) {
                 _ if call.paren.is_none() => self.unknown(open, call),
-                Some(row) if row.fan_in => self.union(open, call, row),
+                Some(row) if row.fan_in => {
+                    let open = self.union(open, call, row, others);
+                    others = self.next_inputs(calls);
+                    open
+                }
                 Some(row) => self.operator(open, call, row),
                 None => self.unknown(open, call),
             };
         }
         open
+    }
+
+    /// The streams that the next fan-in takes beside its own.
+    fn next_inputs(&mut self, calls: &'a [Call]) -> Vec<Use> {
+        let fans_in = |call: &&Call| ops::operator(&call.name.to_string()).is_some_and(|row| row.fan_in);
+        let args = calls.iter().find(fans_in).into_iter().flat_map(|call| &call.args);
+        args.filter_map(|arg| match arg {
+            Arg::Stream(chain) => Some(self.stream_argument(chain)),
+            Arg::Value(_) => None,
+        })
+        .collect()
     }
 
     fn begin(&mut self, chain: &'a Chain) -> Open<'a> {
@@ -143,42 +163,34 @@ impl<'a> Builder<'a, '_> {
         Use { stream, token }
     }
 
-    /// `a.union(b, c)`: one cut for each argument.
-    fn union(&mut self, mut open: Open<'a>, call: &'a Call, row: &'static Operator) -> Open<'a> {
-        let input = open.flow;
-        let others: Vec<Use> = call
-            .args
-            .iter()
-            .filter_map(|arg| match arg {
-                Arg::Stream(chain) => Some(self.stream_argument(chain)),
-                Arg::Value(_) => None,
-            })
-            .collect();
-        let flow = others.iter().fold(node::output(row, call, input), |flow, other| {
-            node::merged(flow, self.graph.stream(other.stream).flow)
-        });
-        let id = self.node(Op::Call { call, row }, input, flow, open.last);
+    /// `a.union(b, c)`: one fan-in for each argument.
+    fn union(
+        &mut self,
+        mut open: Open<'a>,
+        call: &'a Call,
+        row: &'static Operator,
+        others: Vec<Use>,
+    ) -> Open<'a> {
+        if others.is_empty() {
+            // too few arguments, or none that is a stream: reported
+            return self.operator(open, call, row);
+        }
         let mut used = open.used.clone();
         for other in others {
-            if let Some(from) = self.graph.stream(other.stream).node {
+            let (flow, from) = (self.graph.stream(other.stream).flow, self.graph.stream(other.stream).node);
+            let flow = node::merged(node::output(row, call, open.flow), flow);
+            let id = self.node(Op::Call { call, row }, open.flow, flow, open.last);
+            if let Some(from) = from {
                 self.edge(from, id);
             }
             used.push(other.stream);
-            let mut made = StreamId(0);
+            let (at, mut made) = (call.name.span(), StreamId(0));
             self.close(open, None, |builder| {
-                made = builder.middle(Origin::Root(builder.next_segment()), flow, Some(id), call.name.span());
-                Ending::Union { other, into: made, at: call.name.span() }
+                made = builder.middle(Origin::Root(builder.next_segment()), flow, Some(id), at);
+                Ending::Union { other, into: made, at }
             });
             let start = Start::Stream(self.use_middle(made));
-            open = Open {
-                start,
-                nodes: vec![],
-                flow,
-                last: Some(id),
-                used: vec![],
-                at: call.name.span(),
-                fresh_root: true,
-            };
+            open = Open { start, nodes: vec![], flow, last: Some(id), used: vec![], at, fresh_root: true };
         }
         Open { used, ..open }
     }
