@@ -3,7 +3,9 @@
 //! Each sender aggregates for itself and sends its accumulator at the end, where that gives the same result: the aggregate
 //! commutes, or there is a single sender.
 
-use crate::aggregate::{Agg, Aggregate, Algebra, Overflow};
+use crate::aggregate::{
+    Agg, Aggregate, Algebra, Best, Count, FoldWith, Overflow, ReduceWith, Sum, WrappingSum,
+};
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::op::kind::Ends;
@@ -11,7 +13,8 @@ use crate::op::operator::operator_error;
 use crate::op::rolling::{Measure, Summand};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{
-    BuildCx, Count, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail,
+    BuildCx, Count as Instances, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push,
+    Stamp, Tail,
 };
 use crate::time::{Grid, Timestamp};
 use std::collections::VecDeque;
@@ -48,7 +51,7 @@ impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
         };
         cx.head(
             &meta,
-            Count::Exactly(1),
+            Instances::Exactly(1),
             &[(self.edge.clone(), EdgeKind::Global)],
             HeadStage::<A::In, _>::new(head),
         );
@@ -223,7 +226,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// How many records there are in all, at the end.
     #[track_caller]
-    pub fn count(self) -> Stream<u64, K, Total<C, impl Aggregate<T, Out = u64>>>
+    pub fn count(self) -> Stream<u64, K, Total<C, Count>>
     where
         K: Ends,
     {
@@ -232,10 +235,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The sum over all records, at the end; integer overflow ends the job.
     #[track_caller]
-    pub fn sum<N: Summand, F>(
-        self,
-        number: F,
-    ) -> Stream<N::Number, K, Total<C, impl Aggregate<T, Out = N::Number>>>
+    pub fn sum<N: Summand, F>(self, number: F) -> Stream<N::Number, K, Total<C, Sum<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -245,10 +245,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The sum over all records around the end of the type's range, at the end.
     #[track_caller]
-    pub fn wrapping_sum<N: Summand, F>(
-        self,
-        number: F,
-    ) -> Stream<N::Number, K, Total<C, impl Aggregate<T, Out = N::Number>>>
+    pub fn wrapping_sum<N: Summand, F>(self, number: F) -> Stream<N::Number, K, Total<C, WrappingSum<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -258,10 +255,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The smallest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn min<N: Measure, F>(
-        self,
-        measure: F,
-    ) -> Stream<N::Value, K, Total<C, impl Aggregate<T, Out = N::Value>>>
+    pub fn min<N: Measure, F>(self, measure: F) -> Stream<N::Value, K, Total<C, Best<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -271,10 +265,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The largest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn max<N: Measure, F>(
-        self,
-        measure: F,
-    ) -> Stream<N::Value, K, Total<C, impl Aggregate<T, Out = N::Value>>>
+    pub fn max<N: Measure, F>(self, measure: F) -> Stream<N::Value, K, Total<C, Best<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -284,7 +275,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// An accumulator that each record changes, at the end; `init` if there are no records.
     #[track_caller]
-    pub fn fold<A, F>(self, init: A, fold: F) -> Stream<A, K, Total<C, impl Aggregate<T, Out = A>>>
+    pub fn fold<A, F>(self, init: A, fold: F) -> Stream<A, K, Total<C, FoldWith<A, F>>>
     where
         T: Clone + Send,
         A: Clone + Send + 'static,
@@ -296,7 +287,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// All records put together two by two, at the end; nothing if there are none.
     #[track_caller]
-    pub fn reduce<F>(self, f: F) -> Stream<T, K, Total<C, impl Aggregate<T, Out = T>>>
+    pub fn reduce<F>(self, f: F) -> Stream<T, K, Total<C, ReduceWith<F>>>
     where
         T: Clone + Send,
         K: Ends,
