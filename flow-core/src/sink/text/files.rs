@@ -27,6 +27,7 @@ pub struct CsvFile {
 ///
 /// It is written beside, under a name that ends in `.part-…`, and gets its own when the job has ended well; an
 /// existing file is replaced then. There is one file whatever the parallelism: all records go to one writer.
+/// The path `-` is standard output, written directly.
 ///
 /// ```
 /// # use flow_core::prelude::*;

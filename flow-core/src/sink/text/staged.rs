@@ -30,7 +30,14 @@ pub(super) struct StagedFile {
 
 impl StagedFile {
     /// Creates the staged file for `target`.
+    ///
+    /// `-` is standard output, written directly.
     pub fn create(target: &Path) -> Result<Self> {
+        if target == Path::new("-") {
+            let target = PathBuf::from("standard output");
+            let file = standard_output().map_err(|error| failed(&target, &error))?;
+            return Ok(StagedFile { target, staged: None, file, bytes: 0 });
+        }
         let direct = fs::metadata(target).is_ok_and(|found| !found.is_file() && !found.is_dir());
         if direct {
             let file = File::options().write(true).open(target).map_err(|error| failed(target, &error))?;
@@ -102,6 +109,15 @@ impl Drop for StagedFile {
             let _ = fs::remove_file(staged);
         }
     }
+}
+
+/// Standard output without the buffer and lock of `std::io::stdout`.
+fn standard_output() -> io::Result<File> {
+    #[cfg(unix)]
+    let handle = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let handle = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    handle.map(File::from)
 }
 
 #[cold]

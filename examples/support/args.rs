@@ -1,0 +1,129 @@
+//! Arguments and exit codes, the same for every example: 0, 1 for an error of the job, 2 for bad arguments; errors are one line.
+
+use pico_args::Arguments;
+use std::fmt::{Debug, Display};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// There are 256 key groups, so more instances than that would have nothing to do.
+const PARALLELISM_MAX: usize = 256;
+
+/// Why an example stops before its end.
+#[derive(Debug)]
+pub enum Stop {
+    /// `--help` was asked for.
+    Help,
+    /// The arguments are wrong.
+    Arguments(String),
+    /// The job failed.
+    Failed(String),
+}
+
+impl<E: std::error::Error> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Stop::Failed(error.to_string())
+    }
+}
+
+/// Runs `body` and turns how it ends into words and an exit code.
+pub fn main(help: &str, body: impl FnOnce(Args) -> Result<(), Stop>) -> ExitCode {
+    match body(Args(Arguments::from_env())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Help) => {
+            println!("{}", help.trim());
+            ExitCode::SUCCESS
+        }
+        Err(Stop::Failed(why)) => fail(&why, 1),
+        Err(Stop::Arguments(why)) => fail(&format!("{why} (see --help)"), 2),
+    }
+}
+
+fn fail(why: &str, code: u8) -> ExitCode {
+    eprintln!("error: {}", why.replace('\n', ": "));
+    ExitCode::from(code)
+}
+
+/// A file of `examples/data`, wherever the program is started.
+pub fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+/// The arguments not yet taken. Options (`--n v` or `--n=v`) are taken by name first, then [`inputs`](Args::inputs) takes the rest.
+pub struct Args(Arguments);
+
+impl Args {
+    /// `-p N`: how many instances stand behind an exchange; 1 unless said.
+    pub fn parallelism(&mut self) -> Result<usize, Stop> {
+        if self.0.contains(["-h", "--help"]) {
+            return Err(Stop::Help);
+        }
+        match self.value::<usize>("-p")?.unwrap_or(1) {
+            n @ 1..=PARALLELISM_MAX => Ok(n),
+            n => Err(Stop::Arguments(format!("-p {n}: give a number from 1 to {PARALLELISM_MAX}"))),
+        }
+    }
+
+    /// An option's value, if it is there.
+    pub fn value<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<Option<T>, Stop> {
+        self.0.opt_value_from_str(name).map_err(|error| Stop::Arguments(error.to_string()))
+    }
+
+    /// An option that takes a duration, written as in the macro: `500ms`, `5s`, `15min`, `1h`, `1d`.
+    pub fn duration(&mut self, name: &'static str, default: &str) -> Result<Duration, Stop> {
+        let text = self.value::<String>(name)?.unwrap_or_else(|| default.into());
+        parse_duration(&text).ok_or_else(|| {
+            Stop::Arguments(format!("{name} {text}: not a duration such as 500ms, 5s, 15min, 1h or 1d"))
+        })
+    }
+
+    /// An option that names a file to write.
+    pub fn output(&mut self, name: &'static str, default: &str) -> Result<PathBuf, Stop> {
+        Ok(self.value(name)?.unwrap_or_else(|| default.into()))
+    }
+
+    /// What is left, as the one input file; the sample `default` when nothing is.
+    pub fn input(self, default: &str) -> Result<PathBuf, Stop> {
+        Ok(self.inputs(1, default)?.swap_remove(0))
+    }
+
+    /// What is left, as input files; the sample `default` when nothing is. More than `max` are refused.
+    pub fn inputs(self, max: usize, default: &str) -> Result<Vec<PathBuf>, Stop> {
+        let rest = self.0.finish();
+        if let Some(unknown) = rest.iter().find(|rest| rest.to_string_lossy().starts_with('-')) {
+            return Err(Stop::Arguments(format!("unknown option {}", unknown.display())));
+        }
+        match rest.get(max) {
+            Some(extra) => Err(Stop::Arguments(format!("unexpected argument {}", extra.display()))),
+            None if rest.is_empty() => Ok(vec![sample(default)]),
+            None => Ok(rest.into_iter().map(PathBuf::from).collect()),
+        }
+    }
+}
+
+fn parse_duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let unit_ms = match &text[digits..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let ms = text[..digits].parse::<i64>().ok()?.checked_mul(unit_ms)?;
+    u64::try_from(ms).ok().map(Duration::from_millis)
+}
+
+#[test]
+fn durations_are_those_of_the_macro() {
+    let ms = |text| parse_duration(text).map(|d| d.as_millis());
+    assert_eq!(
+        [ms("500ms"), ms("5s"), ms("15min"), ms("1h"), ms("2d"), ms("0ms")].map(Option::unwrap),
+        [500, 5_000, 900_000, 3_600_000, 172_800_000, 0]
+    );
+    for wrong in ["", "5", "h", "-1h", "1 h", "1hour", "1d12h", "99999999999999d"] {
+        assert_eq!(ms(wrong), None, "{wrong}");
+    }
+}

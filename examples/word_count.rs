@@ -1,0 +1,54 @@
+//! How often each word of a text occurs, most frequent first.
+
+use flow_core::prelude::*;
+use std::cmp::Reverse;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "
+word_count [INPUT] [-o FILE] [-p N]
+
+The words of a text with their counts, `word,count`, by count descending, then by word.
+
+  INPUT    text in UTF-8; a part of the King James Bible unless given
+  -o FILE  where the result goes, instead of standard output
+  -p N     instances behind an exchange; 1 unless given
+
+A word is a run of letters and digits, in lower case. The report of the job goes to standard error.
+";
+
+dataflow! {
+    /// Counts the words of `text`, in no order.
+    pub fn word_count(text: PathBuf, counted: Collected<(String, u64)>) {
+        let words = source(lines(text)).flat_map(|line| words(&line));
+        let counts = words.key_by(|word| word.clone()).window(global()).aggregate(|a| a.count());
+        counts.map(|w| (w.key, w.value)).collect(&counted);
+    }
+
+    /// Writes rows into a file: it is replaced once the new one is whole.
+    fn write(rows: Vec<(String, u64)>, path: PathBuf) {
+        source(from_vec(rows)).sink(csv_file(path));
+    }
+}
+
+/// The words of a line, in lower case.
+fn words(line: &str) -> Vec<String> {
+    let runs = line.split(|c: char| !c.is_alphanumeric());
+    runs.filter(|run| !run.is_empty()).map(str::to_lowercase).collect()
+}
+
+fn main() -> ExitCode {
+    flow_examples::main(HELP, |mut args| {
+        let parallelism = args.parallelism()?;
+        let output = args.output("-o", "-")?;
+        let text = args.input("kjv.txt")?;
+
+        let counted = Collected::new();
+        let report = word_count(text, counted.clone()).parallelism(parallelism).run()?;
+        let mut rows = counted.take();
+        rows.sort_unstable_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
+        write(rows, output).run()?;
+        eprintln!("{report}");
+        Ok(())
+    })
+}

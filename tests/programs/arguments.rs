@@ -1,0 +1,104 @@
+//! What every example promises about its arguments, its exit code and its error line.
+
+use crate::run::{Scratch, example, finish, read, succeed};
+use crate::sample;
+
+const EXAMPLES: &[&str] = &["word_count", "flight_delays"];
+
+#[test]
+fn help_goes_to_standard_output() {
+    for name in EXAMPLES {
+        for flag in ["--help", "-h"] {
+            let outcome = succeed(example(name).arg(flag));
+            assert!(
+                outcome.stdout.contains(name) && outcome.stdout.contains("-p N"),
+                "{name}: {}",
+                outcome.stdout
+            );
+            assert!(outcome.stderr.is_empty(), "{name}: {}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn without_arguments_they_run_on_the_sample() {
+    for name in EXAMPLES {
+        let outcome = succeed(&mut example(name));
+        assert!(
+            outcome.stdout.lines().count() > 1000,
+            "{name} printed {} lines",
+            outcome.stdout.lines().count()
+        );
+        assert!(!outcome.stderr.trim().is_empty(), "{name} printed no report");
+    }
+}
+
+#[test]
+fn bad_arguments_are_exit_code_2() {
+    for name in EXAMPLES {
+        for bad in [
+            &["--frobnicate"][..],
+            &["-p"],
+            &["-p", "0"],
+            &["-p", "x"],
+            &["-p", "100000"],
+            &["a", "b"],
+            &["-o"],
+        ] {
+            let outcome = finish(example(name).args(bad));
+            assert_eq!(outcome.code, Some(2), "{name} {bad:?}: {}", outcome.stderr);
+            assert_eq!(outcome.stderr.lines().count(), 1, "{name} {bad:?}: {}", outcome.stderr);
+            assert!(outcome.stdout.is_empty(), "{name} {bad:?}: {}", outcome.stdout);
+        }
+    }
+    for bad in ["1", "-1h", "1 fortnight", "", "99999999999999d"] {
+        let outcome = finish(example("flight_delays").args(["--disorder", bad]));
+        assert_eq!(outcome.code, Some(2), "--disorder {bad:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_code_1() {
+    let scratch = Scratch::new("bad_input");
+    for name in EXAMPLES {
+        let outcome = finish(example(name).arg(scratch.path("missing")));
+        assert_eq!(outcome.code, Some(1), "{name}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{name}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("missing"), "{name} does not name the file: {}", outcome.stderr);
+    }
+    let header = "time_hour,carrier,flight,origin,minute,dep_delay\n";
+    let broken = [
+        ("no column", "time_hour,carrier,flight,origin,minute\n2013-01-01T10:00:00Z,UA,1,EWR,5\n"),
+        (
+            "no number",
+            &format!("{header}2013-01-01T10:00:00Z,UA,1,EWR,5,2\n2013-01-01T10:00:00Z,UA,1,EWR,x,2\n"),
+        ),
+        ("no time", &format!("{header}yesterday,UA,1,EWR,5,2\n")),
+        ("short record", &format!("{header}2013-01-01T10:00:00Z,UA,1\n")),
+    ];
+    for (case, text) in broken {
+        let (input, output) = (scratch.path("broken.csv"), scratch.path("rows.csv"));
+        std::fs::write(&input, text).expect("the scratch folder is writable");
+        let outcome = finish(example("flight_delays").arg(&input).arg("-o").arg(&output));
+        assert_eq!(outcome.code, Some(1), "{case}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{case}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("broken.csv"), "{case} does not name the file: {}", outcome.stderr);
+        assert!(!output.exists(), "{case}: a partial result stands as a whole one");
+    }
+}
+
+#[test]
+fn values_may_follow_an_equals_sign_and_files_are_replaced() {
+    let scratch = Scratch::new("equals");
+    let (rows, late) = (scratch.path("rows.csv"), scratch.path("late.csv"));
+    for path in [&rows, &late] {
+        std::fs::write(path, "old\n".repeat(100_000)).expect("the scratch folder is writable");
+    }
+    let apart =
+        succeed(example("flight_delays").arg(sample("flights.csv")).args(["--disorder", "2d", "-p", "1"]));
+    let mut program = example("flight_delays");
+    program.args(["--disorder=2d".into(), format!("--late={}", late.display()), "-p=1".into()]);
+    succeed(program.arg("-o").arg(&rows));
+    assert_eq!(read(&rows), apart.stdout);
+    assert_eq!(read(&late), "origin,event_time,carrier,flight\n", "no flight is late by two days");
+}
