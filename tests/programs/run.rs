@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder of its own for one test, below cargo's; made anew, and left for a look after a failure.
+/// A folder of its own for one check (tests run side by side), below cargo's; made anew, and left for a look after a failure.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("examples-{name}"));
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("examples-{name}-{number}"));
         if folder.exists() {
             std::fs::remove_dir_all(&folder).expect("an old scratch folder can go");
         }
