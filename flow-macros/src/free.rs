@@ -4,12 +4,12 @@
 //! of macros count, and `{x}` in format strings. What is called (`f(x)`) counts only where `f` is known to be a
 //! value: otherwise it is a function, and a function needs no clone.
 
-use crate::ast::Names;
+use crate::ast::names as bound;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::parse::Parser;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprClosure, Macro, Pat, Token, punctuated::Punctuated};
+use syn::{Expr, ExprCall, ExprClosure, Macro, Pat, Token, punctuated::Punctuated};
 
 /// Macros of std and tracing whose first string is a format string.
 const FORMATTING: &[&str] = &[
@@ -43,18 +43,29 @@ pub(crate) fn names(closure: &ExprClosure, values: &HashSet<String>) -> Vec<Iden
     free.found
 }
 
-/// The closures of an expression, without those inside them.
-pub(crate) fn closures(expr: &Expr) -> Vec<&ExprClosure> {
-    let mut outermost = Outermost(Vec::new());
-    outermost.visit_expr(expr);
-    outermost.0
+/// What stands in an expression outside of closures: its closures, and the functions it calls.
+#[derive(Default)]
+pub(crate) struct Outside<'a> {
+    pub closures: Vec<&'a ExprClosure>,
+    pub calls: Vec<&'a ExprCall>,
 }
 
-struct Outermost<'a>(Vec<&'a ExprClosure>);
+impl<'a> Outside<'a> {
+    pub fn of(expr: &'a Expr) -> Self {
+        let mut outside = Outside::default();
+        outside.visit_expr(expr);
+        outside
+    }
+}
 
-impl<'a> Visit<'a> for Outermost<'a> {
+impl<'a> Visit<'a> for Outside<'a> {
     fn visit_expr_closure(&mut self, closure: &'a ExprClosure) {
-        self.0.push(closure);
+        self.closures.push(closure);
+    }
+
+    fn visit_expr_call(&mut self, call: &'a ExprCall) {
+        self.calls.push(call);
+        visit::visit_expr_call(self, call);
     }
 }
 
@@ -67,7 +78,7 @@ struct Free<'v> {
 
 impl Free<'_> {
     fn bind(&mut self, pat: &Pat) {
-        let names = Names::of(pat);
+        let names = bound(pat);
         if let Some(scope) = self.scopes.last_mut() {
             scope.extend(names.iter().map(Ident::to_string));
         }

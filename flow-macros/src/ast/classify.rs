@@ -5,7 +5,7 @@
 //! stream. A name means what the nearest statement above it says.
 
 use super::chain::{Root, chain, is_source, root};
-use super::head::Names;
+use super::head::names;
 use super::statement::Raw;
 use super::{Binding, Broken, Line, Plain, Side, Statement};
 use crate::diag::Diagnostics;
@@ -109,7 +109,7 @@ fn binding(pat: &Pat, diagnostics: &mut Diagnostics) -> Binding {
         || {
             diagnostics.error(pat, message::stream_pattern());
             Binding::Names(
-                Names::of(pat).into_iter().map(|name| Side { span: name.span(), name: Some(name) }).collect(),
+                names(pat).into_iter().map(|name| Side { span: name.span(), name: Some(name) }).collect(),
             )
         },
         Binding::Names,
@@ -129,8 +129,8 @@ fn is_forced(local: &Local) -> bool {
 
 fn binds(raw: &Raw) -> Vec<Ident> {
     match raw {
-        Raw::Let(local) => Names::of(&local.pat),
-        Raw::Other(Stmt::Local(local)) => Names::of(&local.pat),
+        Raw::Let(local) => names(&local.pat),
+        Raw::Other(Stmt::Local(local)) => names(&local.pat),
         Raw::Other(Stmt::Macro(call)) => idents(call.mac.tokens.clone()),
         Raw::Broken { binds, .. } => binds.clone(),
         Raw::Expr(_) | Raw::Other(_) => Vec::new(),

@@ -6,7 +6,7 @@ use crate::message;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, visit::Visit};
+use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType};
 
 /// None when the tokens are no function signature; that has been reported.
 pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option<Head> {
@@ -27,10 +27,10 @@ pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> 
     if let ReturnType::Type(arrow, ty) = &signature.output {
         diagnostics.error(&quote!(#arrow #ty), message::pipeline_returns(&signature.ident));
     }
-    let mut params = Names::default();
+    let mut params = Vec::new();
     for input in &signature.inputs {
         match input {
-            FnArg::Typed(input) => params.visit_pat(&input.pat),
+            FnArg::Typed(input) => collect(&input.pat, &mut params),
             FnArg::Receiver(receiver) => diagnostics.error(receiver, message::pipeline_self()),
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> 
         name: signature.ident,
         generics: signature.generics,
         inputs: signature.inputs,
-        params: params.0,
+        params,
     })
 }
 
@@ -72,20 +72,29 @@ pub(super) fn inner_attributes(body: TokenStream, diagnostics: &mut Diagnostics)
 }
 
 /// The names a pattern binds.
-#[derive(Default)]
-pub(crate) struct Names(pub Vec<Ident>);
-
-impl Names {
-    pub fn of(pat: &Pat) -> Vec<Ident> {
-        let mut names = Names::default();
-        names.visit_pat(pat);
-        names.0
-    }
+pub(crate) fn names(pat: &Pat) -> Vec<Ident> {
+    let mut found = Vec::new();
+    collect(pat, &mut found);
+    found
 }
 
-impl<'ast> Visit<'ast> for Names {
-    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-        self.0.push(pat.ident.clone());
-        syn::visit::visit_pat_ident(self, pat);
+fn collect(pat: &Pat, found: &mut Vec<Ident>) {
+    match pat {
+        Pat::Ident(pat) => {
+            found.push(pat.ident.clone());
+            if let Some((_, inner)) = &pat.subpat {
+                collect(inner, found);
+            }
+        }
+        Pat::Or(pat) => pat.cases.iter().for_each(|pat| collect(pat, found)),
+        Pat::Paren(pat) => collect(&pat.pat, found),
+        Pat::Reference(pat) => collect(&pat.pat, found),
+        Pat::Slice(pat) => pat.elems.iter().for_each(|pat| collect(pat, found)),
+        Pat::Struct(pat) => pat.fields.iter().for_each(|field| collect(&field.pat, found)),
+        Pat::Tuple(pat) => pat.elems.iter().for_each(|pat| collect(pat, found)),
+        Pat::TupleStruct(pat) => pat.elems.iter().for_each(|pat| collect(pat, found)),
+        Pat::Type(pat) => collect(&pat.pat, found),
+        // constants, literals, ranges, `_`, `..`
+        _ => {}
     }
 }

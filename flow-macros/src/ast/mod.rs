@@ -13,7 +13,7 @@ mod statement;
 mod tokens;
 
 pub(crate) use self::chain::{Given, given};
-pub(crate) use self::head::Names;
+pub(crate) use self::head::names;
 pub(crate) use self::source::{Source, sources};
 
 use self::head::parse_head;

@@ -3,14 +3,13 @@
 use super::calls;
 use crate::ast::{Arg, NamedArg, Start};
 use crate::diag::Diagnostics;
+use crate::free::Outside;
 use crate::graph::{Graph, Op};
 use crate::message;
 use crate::ops::{Named, Operator, Output};
 use crate::suggest::closest;
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::ExprCall;
-use syn::visit::{self, Visit};
 
 /// `.map()` and `.map(f, g)`: the table says how many an operator takes.
 pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
@@ -102,34 +101,21 @@ pub(super) fn streams(graph: &Graph, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// `source(csv(path, lossy = true))`: only operators and window descriptions have named arguments.
+/// `source(csv(path, lossy = true))`: only operators and window descriptions have named arguments. What stands in
+/// closures is the user's own.
 pub(super) fn named_in_functions(graph: &Graph, diagnostics: &mut Diagnostics) {
-    let mut functions = Functions(Vec::new());
-    for (_, call, row) in calls(graph) {
-        // a window's own ones are checked by its row
-        for expr in super::values(call).filter(|_| row.output != Output::Window) {
-            functions.visit_expr(expr);
+    // a window's own ones are checked by its row
+    let given = calls(graph)
+        .filter(|(_, _, row)| row.output != Output::Window)
+        .flat_map(|(_, call, _)| super::values(call));
+    let sources = graph.nodes.iter().filter_map(|node| match &node.op {
+        Op::Source(call) => Some(call.args.iter()),
+        _ => None,
+    });
+    for call in given.chain(sources.flatten()).flat_map(|expr| Outside::of(expr).calls) {
+        for name in call.args.iter().filter_map(named_in) {
+            let function = crate::text::text(call.func.to_token_stream());
+            diagnostics.error(name, message::named_in_function(&function, name));
         }
     }
-    for node in &graph.nodes {
-        if let Op::Source(call) = &node.op {
-            call.args.iter().for_each(|arg| functions.visit_expr(arg));
-        }
-    }
-    for (call, name) in functions.0 {
-        let function = crate::text::text(call.func.to_token_stream());
-        diagnostics.error(name, message::named_in_function(&function, name));
-    }
-}
-
-/// The functions called with a named argument, outside closures: what stands in those is the user's own.
-struct Functions<'a>(Vec<(&'a ExprCall, &'a Ident)>);
-
-impl<'a> Visit<'a> for Functions<'a> {
-    fn visit_expr_call(&mut self, call: &'a ExprCall) {
-        self.0.extend(call.args.iter().filter_map(named_in).map(|name| (call, name)));
-        visit::visit_expr_call(self, call);
-    }
-
-    fn visit_expr_closure(&mut self, _: &'a syn::ExprClosure) {}
 }

@@ -7,7 +7,7 @@ use crate::plan::Values;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprCall, ExprClosure, Lit, Macro, Token};
+use syn::{Expr, ExprCall, ExprClosure, Lit, Token};
 
 /// Where an expression stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) fn rewritten(expr: &Expr, mode: Mode, values: &Values) -> TokenStream
     // a closure inside `MyOperator::new(|x| …)` runs on the records
     let mode = if mode == Mode::Builder && !matches!(expr, Expr::Closure(_)) { Mode::Owned } else { mode };
     Rewrite { values, mode, hidden: Vec::new() }.visit_expr_mut(&mut expr);
-    expr.into_token_stream()
+    durations(expr.into_token_stream())
 }
 
 struct Rewrite<'v> {
@@ -42,13 +42,6 @@ impl VisitMut for Rewrite<'_> {
         match expr {
             Expr::Closure(closure) if self.mode == Mode::Builder => self.builder(closure),
             Expr::Closure(closure) => *expr = Expr::Verbatim(self.owned(closure)),
-            Expr::Lit(lit) => {
-                if let Lit::Int(int) = &lit.lit
-                    && let Some(millis) = millis(&TokenTree::Literal(int.token()))
-                {
-                    *expr = Expr::Verbatim(millis);
-                }
-            }
             Expr::Path(path) => {
                 if let Some(name) = path.path.get_ident()
                     && self.is_used_again(name)
@@ -74,10 +67,6 @@ impl VisitMut for Rewrite<'_> {
             *expr = Expr::Verbatim(with_setters(call));
         }
     }
-
-    fn visit_macro_mut(&mut self, mac: &mut Macro) {
-        mac.tokens = durations(mac.tokens.clone());
-    }
 }
 
 impl Rewrite<'_> {
@@ -100,7 +89,7 @@ impl Rewrite<'_> {
 
     /// `|a| (a.count(), a.mean(|f| …))` runs while the pipeline is built: only the closures inside it are owned.
     fn builder(&mut self, closure: &mut ExprClosure) {
-        let bound = closure.inputs.iter().flat_map(crate::ast::Names::of);
+        let bound = closure.inputs.iter().flat_map(crate::ast::names);
         let before = self.hidden.len();
         self.hidden.extend(bound.map(|name| name.to_string()));
         self.mode = Mode::Owned;
@@ -110,8 +99,6 @@ impl Rewrite<'_> {
     }
 
     fn owned(&self, closure: &mut ExprClosure) -> TokenStream {
-        let mut inner = Durations;
-        inner.visit_expr_mut(&mut closure.body);
         let captured: Vec<Ident> = free::names(closure, &self.values.known)
             .into_iter()
             .filter(|name| self.is_captured(name))
@@ -168,28 +155,6 @@ fn with_setters(call: &ExprCall) -> TokenStream {
     quote!(#func #args #setters)
 }
 
-/// Durations inside a closure.
-struct Durations;
-
-impl VisitMut for Durations {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::Lit(lit) => {
-                if let Lit::Int(int) = &lit.lit
-                    && let Some(millis) = millis(&TokenTree::Literal(int.token()))
-                {
-                    *expr = Expr::Verbatim(millis);
-                }
-            }
-            _ => visit_mut::visit_expr_mut(self, expr),
-        }
-    }
-
-    fn visit_macro_mut(&mut self, mac: &mut Macro) {
-        mac.tokens = durations(mac.tokens.clone());
-    }
-}
-
 /// Input: `1h`
 /// Output: `::flow_core::__rt::Millis(3600000)`
 fn millis(token: &TokenTree) -> Option<TokenStream> {
@@ -201,7 +166,7 @@ fn millis(token: &TokenTree) -> Option<TokenStream> {
     Some(quote_spanned!(int.span().resolved_at(Span::mixed_site())=> ::flow_core::__rt::Millis(#millis)))
 }
 
-/// Replaces the durations among the tokens of a macro; a group without one keeps its spans.
+/// Replaces the durations among tokens, in closures and macros too; a group without one keeps its spans.
 fn durations(tokens: TokenStream) -> TokenStream {
     if !has_duration(&tokens) {
         return tokens;

@@ -221,7 +221,7 @@ impl<'a> Builder<'a, '_> {
 
     /// Notes the streams that closures of an argument mention.
     pub fn look_into_closures(&mut self, expr: &syn::Expr, operator: &str) {
-        for closure in free::closures(expr) {
+        for closure in free::Outside::of(expr).closures {
             for name in free::names(closure, &HashSet::new()) {
                 if let Some(Meaning::Stream(_)) = self.names.meaning(&name) {
                     self.graph.in_closures.push((name, operator.to_owned()));
