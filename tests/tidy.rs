@@ -31,7 +31,11 @@ const RULES: &[(&str, Rule)] = &[
 ];
 
 /// Files that a rule leaves alone: rule, file, why. One that is not needed any more fails the test too.
-const EXEMPT: &[(&str, &str, &str)] = &[];
+const EXEMPT: &[(&str, &str, &str)] = &[
+    // The table of rolling operators: look-ups of a batch are prefetched, which doubles W3; argued and measured in its head.
+    ("unsafe home", "flow-core/src/state/slots.rs", "slots that may be uninitialized"),
+    ("unsafe home", "flow-core/src/state/group.rs", "SSE2 loads of sixteen tags"),
+];
 
 #[test]
 fn house_rules_hold() {

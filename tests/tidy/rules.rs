@@ -41,7 +41,7 @@ fn functions(code: &[char]) -> Vec<(usize, String)> {
     named.filter(|pair| pair[1].0 == pair[0].0 + 3).map(|pair| (pair[0].0, pair[1].1.clone())).collect()
 }
 
-/// `unsafe` stands in its one room only.
+/// `unsafe` stands in the ring; every other home is an exemption that argues with a measurement.
 pub fn unsafe_home(source: &Source) -> Vec<String> {
     if source.path == "flow-core/src/channel/ring.rs" {
         return Vec::new();
