@@ -1,7 +1,7 @@
-//! The tokens of a chain, for what looks at tokens: literals, and how often a value is mentioned. Names of streams are
-//! left out: a value may have the same name, as in `let lines = source(from_vec(lines));`.
+//! The tokens of a chain, for what looks at tokens: literals, and how often a value is mentioned. Names of streams
+//! and of arguments are left out: a value may have the same name, as in `let lines = source(from_vec(lines));`.
 
-use super::{Arg, Call, Chain, NamedArg, Start};
+use super::{Arg, Call, Chain, Start};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
@@ -27,7 +27,8 @@ impl Call {
         if paren.is_none() {
             return quote!(.#name);
         }
-        let args = args.iter().map(Arg::tokens).chain(named.iter().map(NamedArg::tokens));
+        let named = named.iter().map(|one| one.value.to_token_stream());
+        let args = args.iter().map(Arg::tokens).chain(named);
         quote!(.#name #turbofish (#(#args),*))
     }
 }
@@ -38,12 +39,5 @@ impl Arg {
             Arg::Value(expr) => expr.to_token_stream(),
             Arg::Stream(chain) => chain.tokens(),
         }
-    }
-}
-
-impl NamedArg {
-    fn tokens(&self) -> TokenStream {
-        let NamedArg { name, value } = self;
-        quote!(#name = #value)
     }
 }

@@ -11,7 +11,7 @@ use crate::graph::{
     Ending, FnArg, Graph, Line, Op, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
 };
 use crate::ops::Operator;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
 use std::collections::{HashMap, HashSet};
 use syn::{Expr, ExprCall, Type};
 
@@ -241,10 +241,17 @@ fn values(ast: &Pipeline, graph: &Graph) -> Values {
     Values { known, streams, mentions, closed: ast.head.is_some() }
 }
 
-/// Counts the names in tokens, and those in strings that look like format strings.
+/// Counts the names in tokens, and those in strings that look like format strings. What stands behind a `.` or
+/// before a `:` is a field or a method.
 fn count(tokens: TokenStream, mentions: &mut HashMap<String, usize>) {
-    for token in tokens {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_punct = |at: Option<&TokenTree>, wanted: char| matches!(at, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted && punct.spacing() == Spacing::Alone);
+    for (index, token) in tokens.iter().enumerate() {
+        let back = |by: usize| index.checked_sub(by).and_then(|at| tokens.get(at));
+        let range = matches!(back(2), Some(TokenTree::Punct(punct)) if punct.as_char() == '.');
         match token {
+            TokenTree::Ident(_)
+                if (is_punct(back(1), '.') && !range) || is_punct(tokens.get(index + 1), ':') => {}
             TokenTree::Ident(word) => *mentions.entry(word.to_string()).or_default() += 1,
             TokenTree::Group(group) => count(group.stream(), mentions),
             TokenTree::Literal(literal) => {
