@@ -107,7 +107,21 @@ impl<X: 'static, K: Kind, C, F: KeyFn<X>, W: Assign, P> WindowedStream<X, K, C, 
         A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
         P: Policy<Row<X, F, A>, F::Value>,
     {
-        let meta = Meta::new("aggregate");
+        self.aggregate_as("aggregate", make)
+    }
+
+    /// `aggregate` under the name of the method that asked for it.
+    #[track_caller]
+    pub(super) fn aggregate_as<A>(
+        self,
+        op: &'static str,
+        make: impl FnOnce(Agg<F::Value>) -> A,
+    ) -> P::Output<K, WindowChain<X, K, C, F, W, A, P>>
+    where
+        A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
+        P: Policy<Row<X, F, A>, F::Value>,
+    {
+        let meta = Meta::new(op);
         P::output(Stream::of(WindowAgg {
             prev: self.chain,
             key: self.key,

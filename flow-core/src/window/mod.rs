@@ -12,6 +12,7 @@ pub mod late;
 mod panes;
 mod saved;
 mod sender;
+mod shortcuts;
 pub mod spec;
 pub mod total;
 

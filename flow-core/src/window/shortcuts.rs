@@ -1,0 +1,105 @@
+//! Windows with a single, simple aggregate: `.window(…).count()` for `.window(…).aggregate(|a| a.count())`.
+
+use super::aggregate::{WindowChain, WindowedStream};
+use super::head::Row;
+use super::late::Policy;
+use super::spec::Assign;
+use crate::aggregate::{Aggregate, Best, Count, FoldWith, ReduceWith, Sum, WrappingSum};
+use crate::op::rolling::{Measure, Summand};
+use crate::op::{KeyFn, Kind};
+use crate::state::Keep;
+
+/// What a window over `X` gives with aggregate `A`: a stream of results, or two with `late = side`.
+type Output<X, K, C, F, W, A, P> =
+    <P as Policy<Row<X, F, A>, <F as KeyFn<X>>::Value>>::Output<K, WindowChain<X, K, C, F, W, A, P>>;
+
+impl<X: 'static, K: Kind, C, F: KeyFn<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
+    /// How many records there are in each window.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let words = source(from_vec(vec!["a", "b", "a"]));
+    /// job.add(words.key_by(|w| *w).window(global()).count().map(|w| (w.key, w.value)).collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [("a", 2), ("b", 1)]);
+    /// ```
+    #[track_caller]
+    pub fn count(self) -> Output<X, K, C, F, W, Count, P>
+    where
+        u64: Keep<K::Mode>,
+        P: Policy<Row<X, F, Count>, F::Value>,
+    {
+        self.aggregate_as("count", |a| a.count())
+    }
+
+    /// The sum over each window; integer overflow ends the job.
+    #[track_caller]
+    pub fn sum<N: Summand, G>(self, number: G) -> Output<X, K, C, F, W, Sum<G>, P>
+    where
+        G: Fn(&F::Value) -> N + Clone + Send + 'static,
+        Sum<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
+        P: Policy<Row<X, F, Sum<G>>, F::Value>,
+    {
+        self.aggregate_as("sum", |a| a.sum(number))
+    }
+
+    /// The sum over each window, around the end of the type's range.
+    #[track_caller]
+    pub fn wrapping_sum<N: Summand, G>(self, number: G) -> Output<X, K, C, F, W, WrappingSum<G>, P>
+    where
+        G: Fn(&F::Value) -> N + Clone + Send + 'static,
+        WrappingSum<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
+        P: Policy<Row<X, F, WrappingSum<G>>, F::Value>,
+    {
+        self.aggregate_as("wrapping_sum", |a| a.wrapping_sum(number))
+    }
+
+    /// The smallest value of each window.
+    #[track_caller]
+    pub fn min<N: Measure, G>(self, measure: G) -> Output<X, K, C, F, W, Best<G>, P>
+    where
+        G: Fn(&F::Value) -> N + Clone + Send + 'static,
+        Best<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
+        P: Policy<Row<X, F, Best<G>>, F::Value>,
+    {
+        self.aggregate_as("min", |a| a.min(measure))
+    }
+
+    /// The largest value of each window.
+    #[track_caller]
+    pub fn max<N: Measure, G>(self, measure: G) -> Output<X, K, C, F, W, Best<G>, P>
+    where
+        G: Fn(&F::Value) -> N + Clone + Send + 'static,
+        Best<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
+        P: Policy<Row<X, F, Best<G>>, F::Value>,
+    {
+        self.aggregate_as("max", |a| a.max(measure))
+    }
+
+    /// An accumulator for each window that each record changes.
+    #[track_caller]
+    pub fn fold<A, G>(self, init: A, fold: G) -> Output<X, K, C, F, W, FoldWith<A, G>, P>
+    where
+        A: Clone + Send + Keep<K::Mode>,
+        F::Value: Clone + Send,
+        G: Fn(&mut A, F::Value) + Clone + Send + 'static,
+        P: Policy<Row<X, F, FoldWith<A, G>>, F::Value>,
+    {
+        self.aggregate_as("fold", |a| a.fold(init, fold))
+    }
+
+    /// The records of each window put together two by two; a single one is the result as it is.
+    #[track_caller]
+    pub fn reduce<G>(self, f: G) -> Output<X, K, C, F, W, ReduceWith<G>, P>
+    where
+        F::Value: Clone + Send,
+        Option<F::Value>: Keep<K::Mode>,
+        G: Fn(F::Value, F::Value) -> F::Value + Clone + Send + 'static,
+        P: Policy<Row<X, F, ReduceWith<G>>, F::Value>,
+    {
+        self.aggregate_as("reduce", |a| a.reduce(f))
+    }
+}
