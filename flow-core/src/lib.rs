@@ -19,6 +19,7 @@ pub mod sink;
 pub mod source;
 pub mod stage;
 pub mod state;
+pub mod testing;
 pub mod time;
 pub mod window;
 

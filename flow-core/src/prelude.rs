@@ -5,7 +5,7 @@ pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::host::HostKind;
 pub use crate::job::{Job, JobHandle};
 pub use crate::metrics::Report;
-pub use crate::op::{Either, Either3, Either4, Flow, Kind, Stream};
+pub use crate::op::{Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
 pub use crate::sink::{Collected, csv_file, stdout, text_file, to_channel};
 pub use crate::source::text::Broken;
 pub use crate::source::{channel, csv, from_iter, from_vec, generate, lines, source, stdin_lines, tcp_lines};
