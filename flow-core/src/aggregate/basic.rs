@@ -1,7 +1,7 @@
 //! Counts, extremes, first and last, folds.
 
 use super::{Aggregate, Commutative, Commutes, Invertible, Inverts, Mergeable, Merges, Overflow, Plain};
-use crate::op::rolling::Measure;
+use crate::op::rolling::{Measure, Presence};
 use std::cmp::Ordering;
 
 /// How many records; 0 for none.
@@ -47,7 +47,7 @@ impl<T> Invertible<T> for Count {
     }
 }
 
-/// The smallest or largest value; none for no records.
+/// The smallest or largest value; none for no records. An `Option` where the closure returns one.
 #[derive(Clone)]
 pub struct Best<F> {
     pub(super) measure: F,
@@ -57,7 +57,7 @@ pub struct Best<F> {
 impl<T, N: Measure, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Best<F> {
     type In = Option<N::Value>;
     type Acc = Option<N::Value>;
-    type Out = N::Value;
+    type Out = <N::Presence as Presence>::Of<N::Value>;
     type Algebra = Commutes;
     fn name(&self) -> String {
         if self.wanted == Ordering::Less { "min".into() } else { "max".into() }
@@ -80,8 +80,8 @@ impl<T, N: Measure, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Be
         Ok(())
     }
     #[inline(always)]
-    fn result(&self, acc: &Option<N::Value>) -> Option<N::Value> {
-        acc.clone()
+    fn result(&self, acc: &Option<N::Value>) -> Option<Self::Out> {
+        N::Presence::of(acc.clone())
     }
 }
 impl<T, N: Measure, F: Fn(&T) -> N + Clone + Send + 'static> Mergeable<T> for Best<F> {

@@ -42,22 +42,22 @@ impl<T> Agg<T> {
         WrappingSum(number)
     }
 
-    /// The smallest value.
+    /// The smallest value. Where the closure returns an `Option` so is the result: `None` when no record had a value.
     pub fn min<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(self, measure: F) -> Best<F> {
         Best { measure, wanted: Ordering::Less }
     }
 
-    /// The largest value.
+    /// The largest value. Where the closure returns an `Option` so is the result.
     pub fn max<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(self, measure: F) -> Best<F> {
         Best { measure, wanted: Ordering::Greater }
     }
 
-    /// The mean: the exact sum divided once.
+    /// The mean: the exact sum divided once. Where the closure returns an `Option` so is the result.
     pub fn mean<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(self, number: F) -> Mean<F> {
         Mean(number)
     }
 
-    /// The sample variance.
+    /// The sample variance; `None` below two values.
     pub fn variance<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(self, number: F) -> Variance<F> {
         Variance(number)
     }

@@ -1,7 +1,7 @@
 //! Sums, means and variances.
 
 use super::{Aggregate, Commutative, Commutes, Invertible, Inverts, Mergeable, Overflow};
-use crate::op::rolling::{Number, Summand};
+use crate::op::rolling::{Number, Presence, Summand};
 
 /// The sum; 0 for no records. Integer overflow ends the job.
 #[derive(Clone)]
@@ -90,7 +90,7 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Mergeable<T> for Wr
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Commutative<T> for WrappingSum<F> {}
 
 /// The mean: the sum in the number's own type (`i128` and `u128` do not overflow in practice, narrower integers are widened),
-/// divided once. None for no records.
+/// divided once. None for no records. An `Option` where the closure returns one.
 #[derive(Clone)]
 pub struct Mean<F>(pub(super) F);
 
@@ -127,7 +127,7 @@ where
 {
     type In = Option<N::Number>;
     type Acc = MeanAcc<N::Number>;
-    type Out = f64;
+    type Out = <N::Presence as Presence>::Of<f64>;
     type Algebra = Inverts;
     fn name(&self) -> String {
         "mean".into()
@@ -148,8 +148,8 @@ where
         }
         Ok(())
     }
-    fn result(&self, acc: &Self::Acc) -> Option<f64> {
-        (acc.1 > 0).then(|| acc.0.to_f64() / acc.1 as f64)
+    fn result(&self, acc: &Self::Acc) -> Option<Self::Out> {
+        N::Presence::of((acc.1 > 0).then(|| acc.0.to_f64() / acc.1 as f64))
     }
 }
 impl<T, N, F> Mergeable<T> for Mean<F>
@@ -181,7 +181,7 @@ where
     }
 }
 
-/// The sample variance (divided by n − 1); none below two records. Welford's method, merged as Chan, Golub and LeVeque do
+/// The sample variance (divided by n − 1); `None` below two values. Welford's method, merged as Chan, Golub and LeVeque do
 /// ("Updating formulae and a pairwise algorithm for computing sample variances", 1979).
 #[derive(Clone)]
 pub struct Variance<F>(pub(super) F);
@@ -190,7 +190,7 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Va
     type In = Option<f64>;
     /// Count, mean, sum of squared distances from the mean.
     type Acc = (u64, f64, f64);
-    type Out = f64;
+    type Out = Option<f64>;
     type Algebra = super::Merges;
     fn name(&self) -> String {
         "variance".into()
@@ -212,8 +212,8 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Va
         }
         Ok(())
     }
-    fn result(&self, acc: &(u64, f64, f64)) -> Option<f64> {
-        (acc.0 > 1).then(|| acc.2 / (acc.0 - 1) as f64)
+    fn result(&self, acc: &(u64, f64, f64)) -> Option<Option<f64>> {
+        Some((acc.0 > 1).then(|| acc.2 / (acc.0 - 1) as f64))
     }
 }
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Mergeable<T> for Variance<F> {

@@ -1,4 +1,5 @@
-//! A tuple of aggregates is an aggregate. It has a result when each part has one, unless a part is `.optional()`.
+//! A tuple of aggregates is an aggregate. It has a result when each part has one: for any record, since a part over values that
+//! may be missing gives an `Option`.
 
 use super::{Aggregate, Algebra, Overflow};
 

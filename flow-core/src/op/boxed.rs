@@ -108,10 +108,15 @@ impl<T: Send + 'static, K: Kind, C: Flow<T, K>> Stream<T, K, C> {
 }
 
 /// An end whose type is forgotten.
-#[derive(Clone)]
 pub struct BoxedEnd<R> {
     build: Arc<dyn Fn(&mut BuildCx) -> Option<Box<dyn Any>> + Send + Sync>,
     root: PhantomData<fn() -> R>,
+}
+
+impl<R> Clone for BoxedEnd<R> {
+    fn clone(&self) -> Self {
+        BoxedEnd { build: Arc::clone(&self.build), root: PhantomData }
+    }
 }
 
 impl<R: RootKind> BoxedEnd<R> {
@@ -127,7 +132,7 @@ impl<R: RootKind> BoxedEnd<R> {
     }
 }
 
-impl<R: RootKind + Clone> Terminal for BoxedEnd<R> {
+impl<R: RootKind> Terminal for BoxedEnd<R> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
         let head = (self.build)(cx);
         R::tell(head, cx, visit);

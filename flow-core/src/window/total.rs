@@ -10,7 +10,7 @@ use crate::batch::Mark;
 use crate::error::Result;
 use crate::op::kind::Ends;
 use crate::op::operator::operator_error;
-use crate::op::rolling::{Measure, Summand};
+use crate::op::rolling::{Measure, Presence, Summand};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{
     BuildCx, Count as Instances, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push,
@@ -193,6 +193,9 @@ impl<T: 'static, S: Stamp, A: Aggregate<T>, N: Push<A::Out, S>> Head<A::In> for 
     }
 }
 
+/// The smallest or largest of values: an `Option` where records may have none.
+type BestOf<N> = <<N as Measure>::Presence as Presence>::Of<<N as Measure>::Value>;
+
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// What the aggregate makes of all records: one result, at the end. Of no records: `count`, `sum`, `fold`, `collect`
     /// and `count_distinct` give 0, the initial value or what is empty; the others give nothing.
@@ -255,7 +258,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The smallest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn min<N: Measure, F>(self, measure: F) -> Stream<N::Value, K, Total<C, Best<F>>>
+    pub fn min<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K, Total<C, Best<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -265,7 +268,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The largest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn max<N: Measure, F>(self, measure: F) -> Stream<N::Value, K, Total<C, Best<F>>>
+    pub fn max<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K, Total<C, Best<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,

@@ -6,7 +6,7 @@
 mod numbers;
 pub mod rolls;
 
-pub use numbers::{Measure, Number, Summand};
+pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
 
 use super::edges::sender_tail;
 use super::keyed::{KeyFn, KeyedStream};

@@ -78,6 +78,38 @@ macro_rules! floats {
 }
 floats!(f32 f64);
 
+/// Whether each record has a value, which says what an aggregate's result looks like: no row is lost because none had.
+pub trait Presence: 'static {
+    /// A result `X` that needs at least one value.
+    type Of<X: 'static>: 'static;
+    /// The presence of this value and another together.
+    type And<P: Presence>: Presence;
+    /// The result, if records without values have one.
+    fn of<X: 'static>(result: Option<X>) -> Option<Self::Of<X>>;
+}
+
+/// Each record has a value: the result is plain.
+pub enum Always {}
+impl Presence for Always {
+    type Of<X: 'static> = X;
+    type And<P: Presence> = P;
+    #[inline(always)]
+    fn of<X: 'static>(result: Option<X>) -> Option<X> {
+        result
+    }
+}
+
+/// A record may have none: the result is an `Option`, `None` when no record had a value.
+pub enum Perhaps {}
+impl Presence for Perhaps {
+    type Of<X: 'static> = Option<X>;
+    type And<P: Presence> = Perhaps;
+    #[inline(always)]
+    fn of<X: 'static>(result: Option<X>) -> Option<Option<X>> {
+        Some(result)
+    }
+}
+
 /// What the closure of `sum`, `mean` and their like may return: a number, or an `Option` of one; `None` is skipped.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be added up",
@@ -87,6 +119,8 @@ floats!(f32 f64);
 pub trait Summand: 'static {
     /// The number.
     type Number: Number;
+    /// Whether there always is one.
+    type Presence: Presence;
     /// The number, if there is one.
     fn number(self) -> Option<Self::Number>;
 }
@@ -101,6 +135,8 @@ pub trait Summand: 'static {
 pub trait Measure: 'static {
     /// What is compared.
     type Value: Clone + Send + 'static;
+    /// Whether there always is a value: [`Always`], or [`Perhaps`] where some records have none.
+    type Presence: Presence;
     /// The value, if there is one.
     fn value(self) -> Option<Self::Value>;
     /// How two values compare.
@@ -109,6 +145,7 @@ pub trait Measure: 'static {
 
 impl<N: Number> Summand for N {
     type Number = N;
+    type Presence = Always;
     #[inline(always)]
     fn number(self) -> Option<N> {
         Some(self)
@@ -117,6 +154,7 @@ impl<N: Number> Summand for N {
 
 impl<N: Number> Summand for Option<N> {
     type Number = N;
+    type Presence = Perhaps;
     #[inline(always)]
     fn number(self) -> Option<N> {
         self
@@ -127,6 +165,7 @@ macro_rules! measures {
     ($($t:ty => $compare:expr),* $(,)?) => {$(
         impl Measure for $t {
             type Value = $t;
+            type Presence = Always;
             #[inline(always)]
             fn value(self) -> Option<Self> {
                 Some(self)
@@ -148,6 +187,7 @@ measures! {
 
 impl<A: Measure, B: Measure> Measure for (A, B) {
     type Value = (A::Value, B::Value);
+    type Presence = <A::Presence as Presence>::And<B::Presence>;
     fn value(self) -> Option<Self::Value> {
         Some((self.0.value()?, self.1.value()?))
     }
@@ -158,6 +198,7 @@ impl<A: Measure, B: Measure> Measure for (A, B) {
 
 impl<M: Measure> Measure for Option<M> {
     type Value = M::Value;
+    type Presence = Perhaps;
     #[inline(always)]
     fn value(self) -> Option<M::Value> {
         self.and_then(M::value)

@@ -1,0 +1,46 @@
+//! What a pipeline means: every case is a row of a file in `suite/`, and runs at parallelism 1, 2 and 4, on every host, in 20
+//! simulations, with batches of 1, 7 and 1024. At parallelism 1 the output is compared byte for byte, late elements included;
+//! elsewhere, and where several inputs meet, the set of rows is.
+//!
+//! Cases that need operators which do not exist yet:
+//!
+//! | cases | need |
+//! |---|---|
+//! | N6, N7, N8, N10 | sliding windows |
+//! | N13 | evictors |
+//! | N14, N15 | count windows |
+//! | S1 to S12 | sessions |
+//! | J1 to J11, "`None` never joins `None`" | joins |
+//! | T1 to T6, T10, W16 | timers, `process` |
+//! | T7, T9 | state with a time to live |
+//! | K3, K7, C1 to C8, W17 | checkpoints |
+//! | I1 to I5 | iteration |
+//! | A5 | `#[batch]` |
+
+#[path = "semantics/aggregates.rs"]
+mod aggregates;
+#[path = "semantics/case.rs"]
+mod case;
+#[path = "semantics/pipeline.rs"]
+mod pipeline;
+#[path = "semantics/rows.rs"]
+mod rows;
+#[path = "semantics/runner.rs"]
+mod runner;
+
+/// Runs all cases of a suite file and reports every one that is wrong.
+fn suite(text: &str) {
+    let cases = case::parse(text);
+    let wrong: Vec<String> = cases.iter().filter_map(|case| runner::check(case).err()).collect();
+    assert!(wrong.is_empty(), "{} of {} cases are wrong:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+macro_rules! suites {
+    ($($name:ident),* $(,)?) => {$(
+        #[test]
+        fn $name() {
+            suite(include_str!(concat!("suite/", stringify!($name), ".txt")));
+        }
+    )*};
+}
+suites!(windows);

@@ -1,0 +1,152 @@
+//! The aggregates of the suite's windows, totals and rolling operators, by name.
+
+use crate::case::El;
+use crate::pipeline::{Elements, Windows, named};
+use crate::rows::Rows;
+use flow_core::op::keyed::KeyFn;
+use flow_core::prelude::*;
+use flow_core::window::late::{DropLate, FailLate, SideLate};
+use flow_core::window::spec::Assign;
+
+/// A key as it is written: that of a window without key as nothing.
+pub trait KeyText {
+    fn text(&self) -> String;
+}
+impl KeyText for () {
+    fn text(&self) -> String {
+        String::new()
+    }
+}
+impl KeyText for String {
+    fn text(&self) -> String {
+        self.clone()
+    }
+}
+
+/// A window's result as an element, its value written as text.
+fn element<K: KeyText, V>(w: Windowed<K, V>, text: impl Fn(V) -> String) -> El {
+    let (start, end) = (w.start.millis(), w.end.millis());
+    El { key: w.key.text(), name: text(w.value), time: end.saturating_sub(1), window: Some((start, end)) }
+}
+
+fn names(els: Vec<El>) -> String {
+    els.into_iter().map(|el| el.name).collect::<Vec<_>>().join(",")
+}
+
+fn joined(mut a: El, b: El) -> El {
+    a.name = format!("{}+{}", a.name, b.name);
+    a
+}
+
+fn stats((n, sum, mean): (u64, i64, Option<f64>)) -> String {
+    format!("{n},{sum},{}", mean.map_or("none".into(), |m| m.to_string()))
+}
+
+pub fn window<F, W>(windows: Windows<F, W, DropLate>, aggregate: &str) -> Elements
+where
+    F: KeyFn<El, Value = El, Key: KeyText>,
+    W: Assign,
+{
+    match aggregate {
+        "collect" => windows.aggregate(|a| a.collect()).map(|w| element(w, names)).boxed(),
+        "sum" => windows.aggregate(|a| a.sum(El::number)).map(|w| element(w, |v| v.to_string())).boxed(),
+        "count" => windows.aggregate(|a| a.count()).map(|w| element(w, |v| v.to_string())).boxed(),
+        "reduce" => windows.aggregate(|a| a.reduce(joined)).map(|w| element(w, |v| v.name)).boxed(),
+        "stats" => windows
+            .aggregate(|a| (a.count(), a.sum(El::number), a.mean(El::number)))
+            .map(|w| element(w, stats))
+            .boxed(),
+        other => panic!("`{other}` is not an aggregate of a window"),
+    }
+}
+
+pub fn failing_window<F, W>(windows: Windows<F, W, FailLate>) -> Elements
+where
+    F: KeyFn<El, Value = El, Key: KeyText>,
+    W: Assign,
+{
+    windows.aggregate(|a| a.collect()).map(|w| element(w, names)).boxed()
+}
+
+/// Windows whose late elements go to a side.
+pub struct Forking<'a> {
+    pub job: &'a mut Job,
+    pub late: Rows,
+}
+
+impl Forking<'_> {
+    pub fn window<F, W>(self, windows: Windows<F, W, SideLate>, aggregate: &str) -> Elements
+    where
+        F: KeyFn<El, Value = El, Key: KeyText>,
+        W: Assign,
+    {
+        match aggregate {
+            "collect" => self.fork(windows.aggregate(|a| a.collect()), names),
+            "sum" => self.fork(windows.aggregate(|a| a.sum(El::number)), |v| v.to_string()),
+            other => panic!("`{other}` is not an aggregate of a window with a side"),
+        }
+    }
+
+    fn fork<K, V, C>(
+        self,
+        forked: flow_core::op::Forked<Either<Windowed<K, V>, Late<El>>, flow_core::testing::ScriptKind, C>,
+        text: impl Fn(V) -> String + Clone + Send + 'static,
+    ) -> Elements
+    where
+        K: KeyText + Send + 'static,
+        V: Send + 'static,
+        C: flow_core::op::Chain<Out = Either<Windowed<K, V>, Late<El>>, Stamp = Timestamp>,
+    {
+        let (rows, late) = forked.roots();
+        let (end, rows) = rows.map(move |w| element(w, &text)).cut();
+        let late = late.map(|l| format!("{} by {}", l.value, l.late_by.0)).sink(self.late);
+        self.job.add(forked.fork((end, late)));
+        rows.boxed()
+    }
+}
+
+/// A rolling operator over the elements' keys.
+pub fn rolling(stream: Elements, op: &str) -> Elements {
+    fn keyed<V: ToString>((key, value): (String, V)) -> El {
+        El { key, ..named(value) }
+    }
+    let by_key = stream.key_by(|el| el.key.clone());
+    match op {
+        "count" => by_key.count().map(keyed).boxed(),
+        "sum" => by_key.sum(El::number).map(keyed).boxed(),
+        "narrow" => by_key.sum(|el| el.number().map(|n| n as i8)).map(keyed).boxed(),
+        "wrapping" => by_key.wrapping_sum(|el| el.number().map(|n| n as i8)).map(keyed).boxed(),
+        "min" => by_key.min(El::number).map(keyed).boxed(),
+        "max" => by_key.max(El::number).map(keyed).boxed(),
+        "reduce" => by_key.reduce(joined).map(|(key, el)| El { key, ..named(el.name) }).boxed(),
+        "fold" => by_key.fold(String::from("^"), |all, el| all.push_str(&el.name)).map(keyed).boxed(),
+        // The rises against the element before.
+        "scan" => by_key
+            .scan(None, |last, el| {
+                let (before, now) = (std::mem::replace(last, el.number()), el.number()?);
+                before.filter(|b| *b < now).map(|b| now - b)
+            })
+            .map(keyed)
+            .boxed(),
+        other => panic!("`{other}` is not a rolling operator"),
+    }
+}
+
+/// An aggregate of everything.
+pub fn total(stream: Elements, op: &str) -> Elements {
+    match op {
+        "count" => stream.count().map(named).boxed(),
+        "sum" => stream.sum(El::number).map(named).boxed(),
+        "narrow" => stream.sum(|el| el.number().map(|n| n as i8)).map(named).boxed(),
+        "min" => stream.min(|el| el.name.clone()).map(named).boxed(),
+        "max" => stream.max(|el| el.name.clone()).map(named).boxed(),
+        "fold" => stream.fold(0u32, |n, _| *n += 1).map(named).boxed(),
+        "reduce" => stream.reduce(joined).map(|el| named(el.name)).boxed(),
+        "collect" => stream.aggregate(|a| a.collect()).map(|els| named(format!("({})", names(els)))).boxed(),
+        "distinct" => stream.aggregate(|a| a.count_distinct(|el| el.name.clone())).map(named).boxed(),
+        "first" => stream.aggregate(|a| a.first()).map(|el| named(el.name)).boxed(),
+        "last" => stream.aggregate(|a| a.last()).map(|el| named(el.name)).boxed(),
+        "mean" => stream.aggregate(|a| a.mean(|el| el.time)).map(named).boxed(),
+        other => panic!("`{other}` is not an aggregate of everything"),
+    }
+}

@@ -1,0 +1,193 @@
+//! Pipelines from the words of a case: each step takes a boxed stream and gives one.
+
+use crate::case::{Arrival, Case, El, number};
+use crate::rows::Rows;
+use flow_core::op::boxed::{Boxed, NoRoot};
+use flow_core::op::keyed::KeyFn;
+use flow_core::prelude::*;
+use flow_core::testing::{ScriptKind, Step, scripts};
+use flow_core::window::aggregate::{WindowedStream, drop_late, fail, side};
+use flow_core::window::late::DropLate;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What flows between two steps.
+pub type Elements = Stream<El, ScriptKind, Boxed<El, Timestamp, NoRoot>>;
+
+/// What a run shows of itself, and what its inputs wait for.
+#[derive(Clone)]
+pub struct Probe {
+    pub rows: Rows,
+    pub late: Rows,
+    pub seen: Arc<AtomicUsize>,
+    /// An input that waited for n rows found more.
+    pub surplus: Arc<AtomicBool>,
+}
+
+impl Probe {
+    pub fn new(stamps: bool) -> Self {
+        Probe {
+            rows: Rows::new(stamps),
+            late: Rows::new(stamps),
+            seen: Arc::default(),
+            surplus: Arc::default(),
+        }
+    }
+
+    fn step(&self, arrival: &Arrival) -> Step<El> {
+        match arrival {
+            Arrival::Item(el) => Step::Item(el.clone(), Timestamp(el.time)),
+            Arrival::Watermark(w) => Step::Watermark(Timestamp(*w)),
+            Arrival::Idle => Step::Idle,
+            Arrival::Seen(n) => {
+                let (seen, n) = (Arc::clone(&self.seen), *n);
+                Step::Until(Arc::new(move || seen.load(Ordering::SeqCst) >= n))
+            }
+            Arrival::Rows(n) => {
+                let (rows, surplus, n) = (self.rows.clone(), Arc::clone(&self.surplus), *n);
+                Step::Until(Arc::new(move || {
+                    let left = rows.left();
+                    surplus.fetch_or(left > n, Ordering::SeqCst);
+                    left >= n
+                }))
+            }
+        }
+    }
+
+    fn script(&self, input: &[Arrival]) -> Vec<Step<El>> {
+        input.iter().map(|a| self.step(a)).collect()
+    }
+}
+
+/// Puts the pipeline of `case` into `job`.
+pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
+    let partitions: Vec<_> = case.inputs.iter().map(|input| probe.script(input)).collect();
+    let mut stream = if case.has("union") {
+        let mut each = partitions.into_iter().map(|steps| timed(scripts([steps]).boxed(), case));
+        let first = each.next().expect("a union has inputs");
+        each.fold(first, |all, next| all.union(next).boxed())
+    } else {
+        timed(scripts(partitions).boxed(), case)
+    };
+    let seen = Arc::clone(&probe.seen);
+    stream = stream
+        .inspect(move |_| {
+            seen.fetch_add(1, Ordering::SeqCst);
+        })
+        .boxed();
+    for words in &case.steps {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        stream = step(job, stream, &words, probe);
+    }
+    job.add(stream.sink(probe.rows.clone()));
+}
+
+/// Watermarks from timestamps instead of the script's, where the case says `disorder d` or `idle i`.
+fn timed(stream: Elements, case: &Case) -> Elements {
+    let Some(words) = case.steps.iter().find(|words| words[0] == "disorder") else { return stream };
+    let timed = stream.event_time(|el| el.time).disorder(Millis(number(&words[1])));
+    match words.get(3) {
+        Some(idle) => timed.idle(Millis(number(idle))).boxed(),
+        None => timed.boxed(),
+    }
+}
+
+fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
+    let n = || u64::try_from(number(words[1])).expect("a count");
+    match words[0] {
+        "union" | "disorder" | "stamps" => stream,
+        "take" => stream.take(n()).boxed(),
+        "skip" => stream.skip(n()).boxed(),
+        "even" => stream.filter(|el| el.number().is_some_and(|n| n % 2 == 0)).boxed(),
+        "twice" => stream.flat_map(|el| [el.clone(), el]).boxed(),
+        "boundary" => stream.boundary().boxed(),
+        "slow" => stream.inspect(|_| std::thread::sleep(std::time::Duration::from_micros(50))).boxed(),
+        "rebalance" => stream.rebalance().boxed(),
+        "split" => split(job, stream, probe),
+        "distinct" => stream.map(|el| el.name).distinct().map(named).boxed(),
+        "floats" => floats(stream),
+        "lists" => lists(stream),
+        "rolling" => crate::aggregates::rolling(stream, words[1]),
+        "total" => crate::aggregates::total(stream, words[1]),
+        "tumbling" | "global" => window(job, stream, words, probe),
+        other => panic!("`{other}` is not a step of a pipeline"),
+    }
+}
+
+/// A result without key and window.
+pub fn named(value: impl ToString) -> El {
+    El { key: String::new(), name: value.to_string(), time: 0, window: None }
+}
+
+/// Counts by the float that the name stands for; `nan2` is another NaN.
+fn floats(stream: Elements) -> Elements {
+    let float = |el: &El| match el.name.as_str() {
+        "nan2" => f64::from_bits(f64::NAN.to_bits() | 1),
+        name => name.parse().expect("a float"),
+    };
+    let counts = stream.key_by(move |el| FloatKey::new(float(el))).count();
+    counts.map(|(key, n)| El { key: key.to_string(), ..named(n) }).boxed()
+}
+
+/// Counts by the list of the name's bytes.
+fn lists(stream: Elements) -> Elements {
+    let counts = stream.key_by(|el| el.name.as_bytes().to_vec()).count();
+    counts.map(|(key, n)| El { key: format!("{key:?}"), ..named(n) }).boxed()
+}
+
+/// The even ones go on, the others to the late side's place.
+fn split(job: &mut Job, stream: Elements, probe: &Probe) -> Elements {
+    let sides = stream.partition(|el| el.number().is_some_and(|n| n % 2 == 0));
+    let (even, odd) = sides.roots();
+    let (end, even) = even.cut();
+    job.add(sides.fork((end, odd.sink(probe.late.clone()))));
+    even.boxed()
+}
+
+/// `tumbling 10 keyed offset 3 lateness 5 late side sum`: the aggregate comes last.
+fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
+    let option = |name: &str| words.iter().position(|w| *w == name).map(|at| words[at + 1]);
+    let length = |name| Millis(option(name).map_or(0, number));
+    let keyed = words.contains(&"keyed");
+    let aggregate = words.last().expect("a window has an aggregate");
+    let (late, lateness) = (option("late").unwrap_or("drop"), length("lateness"));
+    if words[0] == "global" {
+        return if keyed {
+            crate::aggregates::window(stream.key_by(|el| el.key.clone()).window(global()), aggregate)
+        } else {
+            crate::aggregates::window(stream.window(global()), aggregate)
+        };
+    }
+    let windows = tumbling(length("tumbling")).offset(length("offset"));
+    if keyed {
+        let windows = stream.key_by(|el| el.key.clone()).window(windows).lateness(lateness);
+        with_late(job, windows, late, aggregate, probe)
+    } else {
+        with_late(job, stream.window(windows).lateness(lateness), late, aggregate, probe)
+    }
+}
+
+/// A window over elements, as `key_by(…).window(…)` or `window(…)` gives it.
+pub type Windows<F, W, P> = WindowedStream<El, ScriptKind, Boxed<El, Timestamp, NoRoot>, F, W, P>;
+
+fn with_late<F, W>(
+    job: &mut Job,
+    windows: Windows<F, W, DropLate>,
+    late: &str,
+    aggregate: &str,
+    probe: &Probe,
+) -> Elements
+where
+    F: KeyFn<El, Value = El, Key: crate::aggregates::KeyText>,
+    W: flow_core::window::spec::Assign,
+{
+    match late {
+        "drop" => crate::aggregates::window(windows.late(drop_late), aggregate),
+        "fail" => crate::aggregates::failing_window(windows.late(fail)),
+        "side" => {
+            let forked = crate::aggregates::Forking { job, late: probe.late.clone() };
+            forked.window(windows.late(side), aggregate)
+        }
+        other => panic!("`late {other}` is not a policy"),
+    }
+}

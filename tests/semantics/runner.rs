@@ -1,0 +1,114 @@
+//! Runs a case in every way it can be run and compares what comes out, byte for byte.
+
+use crate::case::Case;
+use crate::pipeline::{Probe, build};
+use flow_core::prelude::*;
+use std::sync::atomic::Ordering;
+
+const SEEDS: u64 = 20;
+
+/// Who runs a job.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    On(HostKind),
+    Seed(u64),
+}
+
+/// How a job is run.
+#[derive(Debug, Clone, Copy)]
+struct Config {
+    way: Way,
+    parallelism: usize,
+    batch: usize,
+    /// Batches a ring holds: 1 blocks outputs wherever they can be blocked.
+    ring: usize,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Outcome {
+    rows: Vec<String>,
+    late: Vec<String>,
+    /// Late elements as the report counts them.
+    counted: i64,
+}
+
+impl Outcome {
+    fn sorted(mut self) -> Outcome {
+        self.rows.sort();
+        self.late.sort();
+        self
+    }
+}
+
+/// All ways to run a job at one parallelism.
+fn configs(parallelism: usize) -> impl Iterator<Item = Config> {
+    let hosts = [HostKind::Threads, HostKind::Workers(2)].map(|host| (Way::On(host), 8));
+    let seeds = (0..SEEDS).map(|seed| (Way::Seed(seed), if seed % 2 == 0 { 8 } else { 1 }));
+    let ways: Vec<_> = hosts.into_iter().chain(seeds).collect();
+    [1, 7, 1024].into_iter().flat_map(move |batch| {
+        let config = move |(way, ring)| Config { way, parallelism, batch, ring };
+        ways.clone().into_iter().map(config)
+    })
+}
+
+/// Runs the case in every way; what is wrong, if anything is.
+pub fn check(case: &Case) -> Result<(), String> {
+    let counted = case.dropped + i64::try_from(case.late.len()).expect("few late elements");
+    let expected = Outcome { rows: case.rows.clone(), late: case.late.clone(), counted };
+    for parallelism in [1, 2, 4] {
+        // Where a receiver has a single sender, even what each instance emits is a function of the input.
+        let mut first = None;
+        for config in configs(parallelism) {
+            let in_case = |what: String| format!("{}\n  {config:?}: {what}", case.id);
+            let Some(outcome) = run(case, config).map_err(in_case)? else { continue };
+            let exact = parallelism == 1 && !case.fan_in();
+            let (want, got) = if exact {
+                (expected.clone(), outcome.clone())
+            } else {
+                (expected.clone().sorted(), outcome.clone().sorted())
+            };
+            if want != got {
+                return Err(in_case(format!("expected {want:#?}, got {got:#?}")));
+            }
+            let first = first.get_or_insert_with(|| outcome.clone());
+            if case.has_single_senders() && *first != outcome {
+                return Err(in_case(format!("{outcome:#?}\n  differs from another run: {first:#?}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One run; nothing when it failed as it should.
+fn run(case: &Case, config: Config) -> Result<Option<Outcome>, String> {
+    let probe = Probe::new(case.has("stamps"));
+    let job = Job::build("case", |job| build(job, case, &probe));
+    let job = job.parallelism(config.parallelism).batch_size(config.batch).ring_batches(config.ring);
+    let report = match config.way {
+        Way::On(host) => job.host(host).run(),
+        Way::Seed(seed) => job.simulate(seed),
+    };
+    if probe.surplus.load(Ordering::SeqCst) {
+        return Err("rows had left that should have been waiting".into());
+    }
+    match report {
+        Ok(_) if !case.fails.is_empty() => Err(format!("it should have failed: {:?}", case.fails)),
+        Ok(report) => {
+            let (rows, late) = (probe.rows.take(), probe.late.take());
+            if report.rescues > 0 {
+                return Err(format!("{} rescued wake-ups", report.rescues));
+            }
+            let split = i64::try_from(if case.has("split") { late.len() } else { 0 }).expect("few rows");
+            Ok(Some(Outcome { rows, late, counted: report.late() + split }))
+        }
+        Err(error) => {
+            let text = error.to_string();
+            match case.fails.iter().find(|part| !text.contains(*part)) {
+                Some(part) => Err(format!("`{part}` is not in the error: {text}")),
+                None if case.fails.is_empty() => Err(format!("it failed: {text}")),
+                None => Ok(None),
+            }
+        }
+    }
+}
