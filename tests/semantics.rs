@@ -43,4 +43,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows);
+suites!(windows, order, keyed);

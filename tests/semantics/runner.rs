@@ -43,12 +43,12 @@ impl Outcome {
 
 /// All ways to run a job at one parallelism.
 fn configs(parallelism: usize) -> impl Iterator<Item = Config> {
-    let hosts = [HostKind::Threads, HostKind::Workers(2)].map(|host| (Way::On(host), 8));
-    let seeds = (0..SEEDS).map(|seed| (Way::Seed(seed), if seed % 2 == 0 { 8 } else { 1 }));
-    let ways: Vec<_> = hosts.into_iter().chain(seeds).collect();
-    [1, 7, 1024].into_iter().flat_map(move |batch| {
-        let config = move |(way, ring)| Config { way, parallelism, batch, ring };
-        ways.clone().into_iter().map(config)
+    let hosts = [HostKind::Threads, HostKind::Workers(2)].map(Way::On);
+    let ways: Vec<_> = hosts.into_iter().chain((0..SEEDS).map(Way::Seed)).collect();
+    [1usize, 7, 1024].into_iter().flat_map(move |batch| {
+        let ring = move |i| if (i + batch) % 2 == 0 { 8 } else { 1 };
+        let config = move |(i, way)| Config { way, parallelism, batch, ring: ring(i) };
+        ways.clone().into_iter().enumerate().map(config)
     })
 }
 

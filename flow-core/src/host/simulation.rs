@@ -99,7 +99,19 @@ impl Run {
             Progress::Made | Progress::Done => self.wake(),
             quiet => self.quiet[task] = Some(quiet),
         }
+        if self.quiet[task] == Some(Progress::Blocked) {
+            self.tell_receivers();
+        }
         Ok(())
+    }
+
+    /// A task that is blocked may still have moved a part of its overflow into a ring.
+    fn tell_receivers(&mut self) {
+        for (task, quiet) in self.tasks.iter_mut().zip(&mut self.quiet) {
+            if quiet.is_some() && task.has_news() {
+                *quiet = None;
+            }
+        }
     }
 
     /// Something has changed: everybody may have something to do.
