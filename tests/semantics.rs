@@ -43,4 +43,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, order, keyed);
+suites!(windows, late, order, keyed);

@@ -63,11 +63,13 @@ impl Probe {
 pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     let partitions: Vec<_> = case.inputs.iter().map(|input| probe.script(input)).collect();
     let mut stream = if case.has("union") {
-        let mut each = partitions.into_iter().map(|steps| timed(scripts([steps]).boxed(), case));
+        let last = partitions.len() - 1;
+        let each = partitions.into_iter().enumerate();
+        let mut each = each.map(|(i, steps)| timed(scripts([steps]).boxed(), case, i == last));
         let first = each.next().expect("a union has inputs");
         each.fold(first, |all, next| all.union(next).boxed())
     } else {
-        timed(scripts(partitions).boxed(), case)
+        timed(scripts(partitions).boxed(), case, true)
     };
     let seen = Arc::clone(&probe.seen);
     stream = stream
@@ -82,11 +84,12 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     job.add(stream.sink(probe.rows.clone()));
 }
 
-/// Watermarks from timestamps instead of the script's, where the case says `disorder d` or `idle i`.
-fn timed(stream: Elements, case: &Case) -> Elements {
+/// Watermarks from timestamps instead of the script's, where the case says `disorder d`, or `disorder d idle i`: then the last
+/// input of a union may fall silent.
+fn timed(stream: Elements, case: &Case, last: bool) -> Elements {
     let Some(words) = case.steps.iter().find(|words| words[0] == "disorder") else { return stream };
     let timed = stream.event_time(|el| el.time).disorder(Millis(number(&words[1])));
-    match words.get(3) {
+    match words.get(3).filter(|_| last) {
         Some(idle) => timed.idle(Millis(number(idle))).boxed(),
         None => timed.boxed(),
     }

@@ -99,7 +99,7 @@ impl Run {
             Progress::Made | Progress::Done => self.wake(),
             quiet => self.quiet[task] = Some(quiet),
         }
-        if self.quiet[task] == Some(Progress::Blocked) {
+        if matches!(self.quiet[task], Some(Progress::Blocked(_))) {
             self.tell_receivers();
         }
         Ok(())

@@ -114,6 +114,8 @@ impl Task {
         }
         if stage.deadline().is_some_and(|at| at <= now) {
             stage.tick(now);
+            // It may have told a watermark.
+            self.unflushed.get_or_insert(now);
         }
         let mut step = stage.step()?;
         if step == Step::Hungry && self.feed() {

@@ -2,7 +2,7 @@
 
 use super::{Chain, Kind, Stream, Visit};
 use crate::batch::Mark;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, IntoTimestamp, Millis, Timestamp};
@@ -68,12 +68,15 @@ impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> C
     type Stamp = Timestamp;
     type Root = C::Root;
     fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        cx.op(&self.meta, &format!("watermark = highest timestamp − {} − 1ms", self.disorder));
-        let delay = self.disorder.0.saturating_add(1);
+        let meta = cx.op(&self.meta, &format!("watermark = highest timestamp − {} − 1ms", self.disorder));
+        if self.disorder.0 < 0 {
+            let what = format!("a disorder of {}: it cannot be negative", self.disorder);
+            cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+        }
         let push = EventTimePush {
             time: self.time,
             next,
-            delay,
+            disorder: self.disorder,
             grid: Grid::none(),
             highest: Timestamp::MIN,
             sent: Timestamp::MIN,
@@ -88,8 +91,8 @@ impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> C
 struct EventTimePush<F, N> {
     time: F,
     next: N,
-    /// The watermark is `highest − delay`.
-    delay: i64,
+    /// The watermark is `highest − disorder − 1`.
+    disorder: Millis,
     grid: Grid,
     highest: Timestamp,
     /// The last watermark that was sent.
@@ -115,7 +118,7 @@ impl Idle {
 
 impl<F, N: Tail> EventTimePush<F, N> {
     fn watermark(&self) -> Timestamp {
-        Timestamp(self.highest.0.saturating_sub(self.delay))
+        self.highest - self.disorder - Millis(1)
     }
 
     #[cold]
@@ -127,7 +130,7 @@ impl<F, N: Tail> EventTimePush<F, N> {
             self.next.mark(Mark::Watermark(w));
         }
         let due = self.grid.next_after(self.sent);
-        self.threshold = if due == Timestamp::MAX { due } else { due + Millis(self.delay) };
+        self.threshold = due + self.disorder + Millis(1);
     }
 
     /// The input speaks again.

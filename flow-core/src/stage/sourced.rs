@@ -65,7 +65,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
         }
     }
 
-    /// The tight loop of a source stage: everything fused behind the reader is inlined into it.
+    /// The tight loop of a source stage: everything fused behind the reader is inlined into it. How many records it gave.
     #[inline(never)]
     fn poll(&mut self, budget: usize) -> Result<(Poll, u64)> {
         let SourceStage { reader, next, read, meta, .. } = self;
@@ -119,12 +119,10 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         let (poll, read) = if over { (Poll::End, 0) } else { self.poll(budget)? };
         self.faults.check()?;
         self.wait = None;
-        if read > 0 && matches!(poll, Poll::Wait | Poll::WaitUntil(_)) {
-            // The host flushes a stage that waits after work; it does not know of work in the step that waits.
-            self.next.flush();
-        }
         Ok(match poll {
             Poll::More => Step::Worked,
+            // What it gave has to be sent before it waits, and may not fit into the ring: it is asked again.
+            Poll::WaitUntil(_) | Poll::Wait if read > 0 => Step::Worked,
             Poll::WaitUntil(tick) => {
                 self.wait = Some(tick);
                 Step::Wait(Some(tick))

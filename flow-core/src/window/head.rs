@@ -104,16 +104,15 @@ where
     #[inline(always)]
     fn add(&mut self, item: ItemOf<X, F, A, P>) {
         let Item { hash, time, route, load } = item;
-        if self.state.panes.current(time).is_none() {
+        if !self.state.panes.is_current(time) {
             let span = self.assign.span(time);
             if let Some(by) = self.late_by(&span) {
                 return self.late(time, route, load, by);
             }
-            self.state.panes.select(span);
+            let passed = span.due() <= self.state.watermark;
+            self.state.panes.select(span, passed);
         }
-        let Some(pane) = self.state.panes.current(time) else {
-            return self.add_beyond(hash, time, route, load);
-        };
+        let Some(pane) = self.state.panes.current() else { return };
         let (key, aggregate) = (&self.key, &self.aggregate);
         let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
         let entry = pane.table.entry(hash, |k| key.is(&route, k), || (key.key(&route), aggregate.start()));
@@ -123,19 +122,6 @@ where
             emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
         }
         if let Err(error) = added {
-            self.overflow(error);
-        }
-    }
-
-    /// `add` for a pane that reaches beyond the range of timestamps.
-    #[cold]
-    #[inline(never)]
-    fn add_beyond(&mut self, hash: u64, time: Timestamp, route: F::Route, load: Load<X, F, A, P>) {
-        let pane = self.state.panes.select(self.assign.span(time));
-        let (key, aggregate) = (&self.key, &self.aggregate);
-        let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
-        let entry = pane.table.entry(hash, |k| key.is(&route, k), || (key.key(&route), aggregate.start()));
-        if let Err(error) = aggregate.add(&mut entry.value, x) {
             self.overflow(error);
         }
     }

@@ -11,7 +11,7 @@ pub struct Open<K, A> {
     pub span: Span,
     /// Its keys.
     pub table: Pane<K, A>,
-    /// Whether the watermark has passed its end.
+    /// Whether the watermark has passed its end: an element that joins it has to be shown at once.
     pub fired: bool,
 }
 
@@ -33,19 +33,25 @@ impl<K, A> Default for Panes<K, A> {
 }
 
 impl<K, A> Panes<K, A> {
-    /// The pane used last, if `t` is in it.
+    /// Whether `t` is in the pane used last.
     #[inline(always)]
-    pub fn current(&mut self, t: Timestamp) -> Option<&mut Open<K, A>> {
-        if (t.0.wrapping_sub(self.low) as u64) < self.length { self.open.get_mut(self.current) } else { None }
+    pub fn is_current(&self, t: Timestamp) -> bool {
+        (t.0.wrapping_sub(self.low) as u64) < self.length
     }
 
-    /// The pane of `span`, opened if need be.
+    /// The pane used last; none if it is gone.
+    #[inline(always)]
+    pub fn current(&mut self) -> Option<&mut Open<K, A>> {
+        self.open.get_mut(self.current)
+    }
+
+    /// The pane of `span`, opened if need be, and then as one that has fired or not.
     #[inline(never)]
-    pub fn select(&mut self, span: Span) -> &mut Open<K, A> {
+    pub fn select(&mut self, span: Span, fired: bool) -> &mut Open<K, A> {
         let at = self.open.partition_point(|p| p.span < span);
         if self.open.get(at).is_none_or(|p| p.span != span) {
             let table = self.spare.pop().unwrap_or_default();
-            self.open.insert(at, Open { span, table, fired: false });
+            self.open.insert(at, Open { span, table, fired });
         }
         let (start, end) = span.shown();
         self.current = at;
@@ -59,11 +65,7 @@ impl<K, A> Panes<K, A> {
     /// The pane for `t`: that used last, or as `assign` says.
     #[inline(always)]
     pub fn at(&mut self, t: Timestamp, assign: &impl Assign) -> &mut Open<K, A> {
-        if (t.0.wrapping_sub(self.low) as u64) < self.length {
-            &mut self.open[self.current]
-        } else {
-            self.select(assign.span(t))
-        }
+        if self.is_current(t) { &mut self.open[self.current] } else { self.select(assign.span(t), false) }
     }
 
     /// The first pane, by its end, for which `wanted`.

@@ -45,8 +45,7 @@ pub(super) fn restore<M, K: Keep<M>, A: Keep<M>>(
         let end = i128::from_le_bytes(take(&mut bytes)?);
         let [fired] = take(&mut bytes)?;
         let count = u32::from_le_bytes(take(&mut bytes)?);
-        let pane = panes.select(Span { start, end });
-        pane.fired = fired != 0;
+        let pane = panes.select(Span { start, end }, fired != 0);
         for _ in 0..count {
             let (key, value) = (K::read(&mut bytes)?, A::read(&mut bytes)?);
             pane.table.push(hash_of(&key), key, value);

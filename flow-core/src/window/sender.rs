@@ -73,12 +73,12 @@ where
     #[inline(always)]
     fn merge(&mut self, hash: u64, time: Timestamp, route: F::Route, rest: F::Rest) {
         let Some(merging) = &mut self.merging else { return self.send_one(hash, time, route, rest) };
-        if merging.panes.current(time).is_none() {
+        if !merging.panes.is_current(time) {
             let span = self.assign.span(time);
             if span.due() <= merging.watermark {
                 return self.send_one(hash, time, route, rest);
             }
-            merging.panes.select(span);
+            merging.panes.select(span, false);
         }
         let pane = merging.panes.at(time, &self.assign);
         let (key, aggregate) = (&self.key, &self.aggregate);
