@@ -93,6 +93,31 @@ impl Task {
         guard(|| self.step_unguarded(now, stop)).map_err(|e| e.in_stage(self.name.clone()))
     }
 
+    /// Puts a checkpoint barrier into a source's sequence: see [`Stage::barrier`].
+    pub fn barrier(&mut self, id: u64) {
+        if let Some(stage) = &mut self.stage {
+            stage.barrier(id);
+        }
+    }
+
+    /// Writes the state of one key group: see [`Stage::snapshot`].
+    ///
+    /// # Errors
+    /// The stage's.
+    pub fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        let done = |stage: &mut Box<dyn Stage>| stage.snapshot(group, out);
+        self.stage.as_mut().map_or(Ok(()), done).map_err(|e| e.in_stage(self.name.clone()))
+    }
+
+    /// Takes over the state of one key group, before the first step: see [`Stage::restore`].
+    ///
+    /// # Errors
+    /// The stage's.
+    pub fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
+        let done = |stage: &mut Box<dyn Stage>| stage.restore(group, bytes);
+        self.stage.as_mut().map_or(Ok(()), done).map_err(|e| e.in_stage(self.name.clone()))
+    }
+
     /// Drops it before it is done, because the job has failed.
     ///
     /// # Errors

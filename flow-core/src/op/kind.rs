@@ -62,6 +62,8 @@ pub trait Kind: Send + 'static {
     type Ending: Kind<Stamp = Self::Stamp, Bounds = Bounded, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same without event time.
     type Untimed: Kind<Stamp = (), Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
+    /// The same in a durable pipeline.
+    type Lasting: Kind<Stamp = Self::Stamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = Durable>;
     /// This and another stream of the same stamp and mode together.
     type With<K: Kind<Stamp = Self::Stamp, Mode = Self::Mode>>: Kind<Stamp = Self::Stamp, Mode = Self::Mode>;
 }
@@ -77,6 +79,7 @@ impl<S: Stamp, B: Bounds, R: Replay, M: Mode> Kind for Is<S, B, R, M> {
     type Timed = Is<Timestamp, B, R, M>;
     type Ending = Is<S, Bounded, R, M>;
     type Untimed = Is<(), B, R, M>;
+    type Lasting = Is<S, B, R, Durable>;
     type With<K: Kind<Stamp = S, Mode = M>> = Is<S, B::With<K::Bounds>, R::With<K::Replay>, M>;
 }
 

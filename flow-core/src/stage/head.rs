@@ -271,6 +271,8 @@ impl<M: Send + 'static, H: Head<M>> Stage for HeadStage<M, H> {
 
     fn stop(&mut self) {}
 
+    fn barrier(&mut self, _: u64) {}
+
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
         self.head.snapshot(group, out)
     }

@@ -74,7 +74,10 @@ pub trait Stage: Send {
     fn tick(&mut self, now: i64);
     /// Asks a source to end as if its input had; other stages end by themselves.
     fn stop(&mut self);
-    /// Writes the keyed state of one key group.
+    /// Puts a checkpoint barrier at this place of a source's sequence; other stages get it over their edges.
+    fn barrier(&mut self, id: u64);
+    /// Writes the keyed state of one key group. It stands for what has arrived before the last barrier when that has
+    /// passed the stage and nothing behind it has been offered.
     ///
     /// # Errors
     /// When the pipeline's mode keeps no state or a value cannot be written.

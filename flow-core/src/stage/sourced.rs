@@ -157,6 +157,12 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         self.stopped = true;
     }
 
+    fn barrier(&mut self, id: u64) {
+        if !self.ended {
+            self.next.mark(Mark::Barrier(id));
+        }
+    }
+
     fn snapshot(&mut self, _: usize, _: &mut Vec<u8>) -> Result<()> {
         Ok(())
     }

@@ -1,0 +1,215 @@
+//! State by key group: half of the input, a snapshot of all 256 groups, fresh stages at another parallelism that take the
+//! groups over, the other half: together what an uninterrupted run gives.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
+use flow_core::exchange::{KEY_GROUPS, instance_of};
+use flow_core::host::{Host, Instance, Launch, Progress, Task};
+use flow_core::prelude::*;
+use flow_core::source::ChannelSource;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Bytes by stage and key group.
+type State = BTreeMap<(String, usize), Vec<u8>>;
+
+/// Steps a job on one thread, in state that it takes over, until nobody can go on; then a barrier goes through it, and
+/// the state is kept. A job whose input ends before runs to its end.
+#[derive(Clone, Default)]
+struct Saving {
+    before: State,
+    after: Arc<Mutex<State>>,
+}
+
+impl Host for Saving {
+    fn place(&self, _: usize, _: usize, _: usize, _: usize) -> usize {
+        0
+    }
+
+    fn run(&self, launch: Launch) -> Result<()> {
+        let instances = launch.threads.into_iter().flat_map(|thread| thread.1);
+        let mut tasks = instances.map(Instance::open).collect::<Result<Vec<Task>>>()?;
+        let owners = owners(&tasks);
+        for (task, groups) in tasks.iter_mut().zip(&owners) {
+            for group in groups {
+                if let Some(bytes) = self.before.get(&(stage(task), *group)) {
+                    task.restore(*group, bytes)?;
+                }
+            }
+        }
+        exhaust(&mut tasks)?;
+        if tasks.iter().all(Task::is_done) {
+            return Ok(());
+        }
+        tasks.iter_mut().for_each(|task| task.barrier(1));
+        exhaust(&mut tasks)?;
+        let mut after = self.after.lock().unwrap();
+        for (task, groups) in tasks.iter_mut().zip(&owners) {
+            for group in groups {
+                let mut bytes = Vec::new();
+                task.snapshot(*group, &mut bytes)?;
+                if !bytes.is_empty() {
+                    after.insert((stage(task), *group), bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stage(task: &Task) -> String {
+    task.name().split('[').next().unwrap().to_owned()
+}
+
+/// The key groups of each task.
+fn owners(tasks: &[Task]) -> Vec<Vec<usize>> {
+    let names: Vec<String> = tasks.iter().map(stage).collect();
+    let owned = |t: usize| {
+        let number = names[..t].iter().filter(|name| **name == names[t]).count();
+        let instances = names.iter().filter(|name| **name == names[t]).count();
+        (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == number).collect()
+    };
+    (0..tasks.len()).map(owned).collect()
+}
+
+fn exhaust(tasks: &mut [Task]) -> Result<()> {
+    loop {
+        let mut made = false;
+        for task in tasks.iter_mut().filter(|task| !task.is_done()) {
+            made |= matches!(task.step(0, false)?, Progress::Made | Progress::Done);
+        }
+        if !made {
+            return Ok(());
+        }
+    }
+}
+
+/// Key, value and time of a record.
+type Record = (u16, i64, i64);
+
+/// What a pipeline has emitted so far, as text.
+type Shown = Arc<Mutex<Vec<String>>>;
+
+/// Adds a pipeline over a channel, whose ends show what they get.
+type Pipeline = fn(&mut Job, ChannelSource<Record>, Shown);
+
+fn show<T: std::fmt::Debug>(shown: &Shown) -> impl FnMut(T) + Clone + Send + 'static + use<T> {
+    let shown = Arc::clone(shown);
+    move |x| shown.lock().unwrap().push(format!("{x:?}"))
+}
+
+/// Runs `pipeline` over `records` in the state `before`; the input ends there, or is merely silent.
+fn run(
+    pipeline: Pipeline,
+    parallelism: usize,
+    records: &[Record],
+    before: State,
+    ends: bool,
+    shown: &Shown,
+) -> State {
+    let (sender, source) = channel(records.len().max(1));
+    records.iter().for_each(|record| sender.send(*record).unwrap());
+    let kept = (!ends).then_some(sender);
+    let host = Saving { before, ..Saving::default() };
+    let job = Job::build("saved", |job| pipeline(job, source, Arc::clone(shown)));
+    job.parallelism(parallelism).batch_size(7).host_with(host.clone()).run().unwrap();
+    drop(kept);
+    host.after.lock().unwrap().clone()
+}
+
+/// Runs `pipeline` in one go, and cut in two at `cut` with the parallelism changed from `p` to `q`.
+fn compare(pipeline: Pipeline, records: &[Record], cut: usize, p: usize, q: usize) -> State {
+    let (whole, parts) = (Shown::default(), Shown::default());
+    run(pipeline, 1, records, State::new(), true, &whole);
+    let state = run(pipeline, p, &records[..cut], State::new(), false, &parts);
+    run(pipeline, q, &records[cut..], state.clone(), true, &parts);
+    let sorted = |shown: Shown| {
+        let mut rows = shown.lock().unwrap().clone();
+        rows.sort();
+        rows
+    };
+    assert_eq!(sorted(parts), sorted(whole));
+    state
+}
+
+fn rolling(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    job.add(source(records).durable().key_by(|r| r.0).sum(|r| r.1).for_each(show(&shown)));
+}
+
+/// A rolling operator whose state is text, behind another keyed operator.
+fn texts(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let counted = source(records).durable().key_by(|r| r.0).count();
+    let texts = counted.key_by(|c| c.0).fold(String::new(), |text, (_, n)| *text += &format!(" {n}"));
+    job.add(texts.for_each(show(&shown)));
+}
+
+fn windows(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100)));
+    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
+}
+
+/// Windows that have fired take elements and fire again.
+fn lateness(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2);
+    let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100))).lateness(Millis(1_000_000));
+    job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
+}
+
+/// Records in order of time, up to a disorder below 50.
+fn records() -> impl Strategy<Value = Vec<Record>> {
+    prop::collection::vec((0u16..40, -1000i64..1000, 0i64..49), 0..300).prop_map(|raw| {
+        let step = |(i, (key, value, jitter)): (usize, Record)| (key, value, i as i64 * 3 + jitter);
+        raw.into_iter().enumerate().map(step).collect()
+    })
+}
+
+/// The first place from `cut` on where the next record is the latest so far: a watermark is not state but made anew by
+/// the records, so only there both runs have the same.
+fn restful(cut: usize, records: &[Record]) -> usize {
+    let latest = |at: &usize| records[..*at].iter().all(|r| r.2 <= records[*at].2);
+    (cut..records.len()).find(latest).unwrap_or(records.len())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn state_moves_to_another_parallelism(
+        records in records(),
+        cut in 0.0..1.0,
+        p in 1usize..5,
+        q in 1usize..5,
+    ) {
+        let cut = restful((records.len() as f64 * cut) as usize, &records);
+        for pipeline in [rolling as Pipeline, texts, windows, lateness] {
+            let state = compare(pipeline, &records, cut, p, q);
+            prop_assert!(cut == 0 || !state.is_empty(), "there was something to keep");
+        }
+    }
+}
+
+#[test]
+fn state_that_is_cut_short_is_refused() {
+    let records: Vec<Record> = (0..100).map(|n| (n, 1, i64::from(n))).collect();
+    for pipeline in [rolling as Pipeline, windows] {
+        let state = run(pipeline, 2, &records, State::new(), false, &Shown::default());
+        let cut = |bytes: &Vec<u8>| bytes[..bytes.len() - 1].to_vec();
+        let before = state.iter().map(|(at, bytes)| (at.clone(), cut(bytes))).collect();
+        let (_sender, source) = channel(1);
+        let job = Job::build("cut", |job| pipeline(job, source, Shown::default()));
+        let error = job.host_with(Saving { before, ..Saving::default() }).run().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::State, "{error}");
+    }
+}
+
+#[test]
+fn a_volatile_pipeline_says_that_it_keeps_nothing() {
+    let (sender, records) = channel(1);
+    sender.send(1u16).unwrap();
+    let job = Job::build("volatile", |job| job.add(source(records).key_by(|r| *r).count().for_each(|_| ())));
+    let error = job.host_with(Saving::default()).run().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::State);
+    assert!(error.to_string().contains("volatile") && error.to_string().contains("count[0]"), "{error}");
+}
