@@ -50,8 +50,8 @@ struct Hour {
     window_end: i64,
     flights: u64,
     #[serde(serialize_with = "three_decimals")]
-    mean_delay: f64,
-    max_delay: i64,
+    mean_delay: Option<f64>,
+    max_delay: Option<i64>,
 }
 
 dataflow! {
@@ -107,6 +107,9 @@ fn utc_ms<'de, D: Deserializer<'de>>(field: D) -> Result<i64, D::Error> {
     i64::try_from(since.as_millis()).map_err(de::Error::custom)
 }
 
-fn three_decimals<S: Serializer>(number: &f64, field: S) -> Result<S::Ok, S::Error> {
-    field.collect_str(&format_args!("{number:.3}"))
+fn three_decimals<S: Serializer>(number: &Option<f64>, field: S) -> Result<S::Ok, S::Error> {
+    match number {
+        Some(number) => field.collect_str(&format_args!("{number:.3}")),
+        None => field.serialize_none(),
+    }
 }
