@@ -57,7 +57,6 @@ pub const SLIDE_MS: i64 = 100;
 
 /// An event of W4 and W5.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ev {
     /// One of ten thousand, by a cubic power law: low keys are frequent.
     pub key: u64,

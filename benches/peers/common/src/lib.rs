@@ -7,6 +7,8 @@ pub mod answer;
 pub mod elements;
 pub mod frame;
 pub mod graph;
+#[cfg(feature = "serde")]
+mod travel;
 pub mod words;
 
 pub use answer::Answer;

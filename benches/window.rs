@@ -1,0 +1,69 @@
+//! Windows: tumbling event-time windows of 1 s, count and sum per key, beside the same loop over a table a window.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use flow_benches::answer::Answer;
+use flow_benches::elements::{DISORDER_MS, TUMBLING_MS, event, window_hash};
+use flow_core::prelude::*;
+use hashbrown::HashMap;
+
+const N: u64 = 1_000_000;
+
+dataflow! {
+    fn counts(n: u64, answer: Collected<(u64, u64)>) {
+        let events = source(generate(n, event)).event_time(|e| Timestamp(e.ts), disorder = 100ms);
+        let sums = events.key_by(|e| e.key).window(tumbling(1s), late = drop).aggregate(|a| (a.count(), a.wrapping_sum(|e| e.val)));
+        let hashes = sums.map(|w| window_hash(w.key, w.start.0, w.value.0, w.value.1));
+        hashes.aggregate(|a| (a.count(), a.wrapping_sum(|x| *x))).collect(&answer);
+    }
+}
+
+fn flow(n: u64) -> (u64, u64) {
+    let answer = Collected::new();
+    counts(n, answer.clone()).run().expect("the job ends well");
+    answer.take()[0]
+}
+
+type Table = HashMap<u64, (u64, u64), foldhash::fast::FixedState>;
+
+fn by_hand(n: u64) -> (u64, u64) {
+    let mut windows: BTreeMap<i64, Table> = BTreeMap::new();
+    let (mut answer, mut max) = (Answer::default(), i64::MIN);
+    for e in (0..n).map(event) {
+        let start = e.ts - e.ts.rem_euclid(TUMBLING_MS);
+        let sums = windows.entry(start).or_default().entry(e.key).or_insert((0, 0));
+        sums.0 += 1;
+        sums.1 += e.val;
+        if e.ts > max {
+            max = e.ts;
+            close(&mut windows, max - DISORDER_MS, &mut answer);
+        }
+    }
+    close(&mut windows, i64::MAX, &mut answer);
+    (answer.count, answer.checksum)
+}
+
+fn close(windows: &mut BTreeMap<i64, Table>, watermark: i64, answer: &mut Answer) {
+    while let Some(first) = windows.first_entry()
+        && *first.key() <= watermark - TUMBLING_MS
+    {
+        let (start, table) = first.remove_entry();
+        for (key, (count, sum)) in table {
+            answer.add(window_hash(key, start, count, sum));
+        }
+    }
+}
+
+fn window(c: &mut Criterion) {
+    assert_eq!(flow(N), by_hand(N), "flow and the loop agree");
+    let mut group = c.benchmark_group("window");
+    group.sample_size(20);
+    group.bench_function("hand", |b| b.iter(|| by_hand(black_box(N))));
+    group.bench_function("flow", |b| b.iter(|| flow(black_box(N))));
+    group.finish();
+}
+
+criterion_group!(benches, window);
+criterion_main!(benches);
