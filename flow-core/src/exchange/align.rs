@@ -53,3 +53,49 @@ impl Aligner {
         done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// How many barriers each input has shown, and whether it has ended.
+    struct Naive(Vec<(u64, bool)>);
+
+    impl Naive {
+        /// The barriers that all have shown; those that have ended count as having shown as many as any.
+        fn aligned(&self) -> u64 {
+            let open = self.0.iter().filter(|input| !input.1).map(|input| input.0).min();
+            open.unwrap_or_else(|| self.0.iter().map(|input| input.0).max().unwrap_or(0))
+        }
+        fn holds(&self, input: usize) -> bool {
+            self.0[input].0 > self.aligned()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_counting(n in 1usize..5, moves in prop::collection::vec((0usize..5, 0u8..8), 0..80)) {
+            let (mut align, mut naive) = (Aligner::new(n), Naive(vec![(0, false); n]));
+            for (input, what) in moves {
+                let input = input % n;
+                if naive.holds(input) || naive.0[input].1 {
+                    continue;
+                }
+                let before = naive.aligned();
+                let told = if what == 0 {
+                    naive.0[input].1 = true;
+                    align.end(input)
+                } else {
+                    naive.0[input].0 += 1;
+                    align.barrier(input, naive.0[input].0)
+                };
+                let after = naive.aligned();
+                prop_assert_eq!(told, (after > before).then_some(after));
+                for i in 0..n {
+                    prop_assert_eq!(align.holds(i), naive.holds(i), "input {}", i);
+                }
+            }
+        }
+    }
+}

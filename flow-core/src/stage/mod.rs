@@ -17,6 +17,8 @@ pub mod open;
 pub mod outs;
 pub mod push;
 pub mod sourced;
+#[cfg(test)]
+mod tests;
 
 pub use build::{BuildCx, Count, Draft, EdgeId, EdgeKind, EdgeRef, StageDef, Topology};
 pub use head::{Fire, Head, HeadStage};
