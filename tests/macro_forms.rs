@@ -274,3 +274,52 @@ dataflow! {
         counted.union(short.map(|w| (w, 0))).collect(&out);
     }
 }
+
+#[test]
+fn a_window_may_be_closed_by_one_aggregate() {
+    let (counts, sums, late) = (Collected::new(), Collected::new(), Collected::new());
+    let job = dataflow!({
+        let numbers = source(from_iter(0..10i64)).event_time(|n| *n, disorder = 0ms);
+        let counted = numbers.key_by(|n| n % 2).window(tumbling(4ms)).count();
+        counted.map(|w| (w.key, w.start.0, w.value)).collect(&counts);
+        let (summed, missed) = numbers.window(tumbling(5ms), late = side).sum(|n| *n);
+        summed.map(|w| w.value).collect(&sums);
+        missed.map(|l| l.value).collect(&late);
+    });
+    job.run().expect("a run");
+    assert_eq!(counts.take(), [(0, 0, 2), (1, 0, 2), (0, 4, 2), (1, 4, 2), (0, 8, 1), (1, 8, 1)]);
+    assert_eq!((sums.take(), late.take()), (vec![10, 35], vec![]));
+}
+
+#[test]
+fn a_keyed_stream_may_be_mapped() {
+    let out = Collected::new();
+    let job = dataflow!({
+        let keyed = source(from_iter(0..4)).key_by(|n| n % 2);
+        keyed.map(|n| n * 10).collect(&out);
+    });
+    job.run().expect("a run");
+    assert_eq!(out.take(), [0, 10, 20, 30]);
+}
+
+#[test]
+fn behind_a_key_everything_else_takes_records_of_a_key_together() {
+    let (values, seen, spread) = (Collected::new(), Collected::new(), Collected::new());
+    let job = dataflow!({
+        let keyed = source(from_iter(0..40u64)).key_by(|n| n % 8).filter(|n| *n < 20);
+        let boxed = keyed.boundary().boxed().map_values(|n| n / 8);
+        boxed.collect(&values);
+        keyed.flat_map(|n| [n, n]).collect(&seen);
+        keyed.map_init(|ctx| ctx.instance(), |instance, n| (n % 8, *instance)).collect(&spread);
+    });
+    job.parallelism(3).run().expect("a run");
+    let sorted = |mut rows: Vec<u64>| {
+        rows.sort_unstable();
+        rows
+    };
+    assert_eq!(sorted(values.take()), sorted((0..20).map(|n| n / 8).collect()));
+    assert_eq!(sorted(seen.take()), sorted((0..20).flat_map(|n| [n, n]).collect()));
+    let homes: std::collections::BTreeSet<(u64, usize)> = spread.take().into_iter().collect();
+    assert_eq!(homes.len(), 8, "a key has one instance: {homes:?}");
+    assert!(homes.iter().any(|home| home.1 != 0), "and not all keys the same: {homes:?}");
+}

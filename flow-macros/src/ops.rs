@@ -308,6 +308,15 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
 /// Window descriptions of later versions.
 pub(crate) const RESERVED_WINDOWS: &[&str] = &["sliding", "session", "count_window", "hopping", "cumulative"];
 
+impl Operator {
+    /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.
+    pub fn drops_key(&self) -> bool {
+        let plain =
+            matches!(self.output, Output::Plain | Output::Sides { .. } | Output::Terminal | Output::Keyed);
+        self.input == Input::Stream && (plain || self.name == "apply")
+    }
+}
+
 pub(crate) fn operator(name: &str) -> Option<&'static Operator> {
     OPERATORS.iter().find(|operator| operator.name == name)
 }

@@ -24,6 +24,7 @@ pub mod stream;
 pub mod take;
 pub mod tee;
 pub mod tries;
+pub mod unkeyed;
 
 pub use chain::{Chain, Flow, Terminal, Visit};
 pub use float_key::FloatKey;

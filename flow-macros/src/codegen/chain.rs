@@ -95,11 +95,13 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         let (name, value) = (&given.name, value(given, one.row, plan));
         quote!(.#name(#value))
     });
-    let boxed = one.boxed.then(|| {
-        let boxed = Ident::new("boxed", name.span().resolved_at(Span::mixed_site()));
-        quote!(.#boxed())
-    });
-    quote!(#expr.#name #turbofish #args #(#setters)* #boxed)
+    let ours = |method: &str| {
+        let method = Ident::new(method, name.span().resolved_at(Span::mixed_site()));
+        quote!(.#method())
+    };
+    let unkeyed = one.unkeyed.then(|| ours("unkeyed"));
+    let boxed = one.boxed.then(|| ours("boxed"));
+    quote!(#expr #unkeyed.#name #turbofish #args #(#setters)* #boxed)
 }
 
 /// The parentheses of the user: an error about the arguments is shown there.

@@ -56,9 +56,9 @@ pub(super) fn edge(from: &Node, to: &Node) -> EdgeKind {
     }
 }
 
-/// `distinct` has the record itself as its key.
+/// `distinct` has the record itself as its key. Where the key is dropped, the records of a key are together first.
 fn by_key(row: &Operator, input: Shape) -> bool {
-    row.stateful && (input == Shape::Keyed || row.name == "distinct")
+    input == Shape::Keyed && (row.stateful || row.drops_key()) || row.name == "distinct"
 }
 
 /// Without a key, what sees every record runs once.

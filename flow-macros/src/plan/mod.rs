@@ -10,7 +10,7 @@ use crate::ast::{Call, Pipeline, Statement};
 use crate::graph::{
     Ending, FnArg, Graph, Line, Op, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
 };
-use crate::ops::Operator;
+use crate::ops::{Operator, Shape};
 use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
 use std::collections::{HashMap, HashSet};
 use syn::{Expr, ExprCall, Type};
@@ -64,6 +64,8 @@ pub(crate) struct CallPlan<'a> {
     pub call: &'a Call,
     /// None: no operator; it is emitted as it stands, for rust-analyzer.
     pub row: Option<&'static Operator>,
+    /// The key is dropped in front of this call.
+    pub unkeyed: bool,
     /// The type has grown long: it is boxed behind this call.
     pub boxed: bool,
 }
@@ -137,7 +139,8 @@ fn chain<'a>(
             Op::Unknown(call) => (*call, None),
             Op::Source(_) | Op::Function { .. } | Op::Opaque => return None,
         };
-        Some(CallPlan { call, row, boxed: boxed.contains(id) })
+        let unkeyed = graph.node(*id).input.shape == Shape::Keyed && row.is_some_and(Operator::drops_key);
+        Some(CallPlan { call, row, unkeyed, boxed: boxed.contains(id) })
     });
     ChainPlan {
         scope: (segment.opens && !begins_nowhere(graph, segment)).then(|| segment.scope.clone()),

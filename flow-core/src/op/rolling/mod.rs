@@ -63,7 +63,7 @@ impl<C: Clone, F: Clone, R: Clone, M> Clone for Rolling<C, F, R, M> {
 }
 
 /// What crosses: the hash, the key with the rest of the record, the timestamp.
-type Item<X, F, S> = (u64, <F as KeyFn<X>>::Route, <F as KeyFn<X>>::Rest, S);
+pub(super) type Item<X, F, S> = (u64, <F as KeyFn<X>>::Route, <F as KeyFn<X>>::Rest, S);
 
 impl<C, F, R, M> Chain for Rolling<C, F, R, M>
 where
@@ -91,17 +91,22 @@ where
         let stage = HeadStage::<Item<C::Out, F, C::Stamp>, _>::new(head);
         cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::KeyBy)], stage);
         cx.out(&self.edge);
-        let outs = Outs::new(self.edge.id);
-        self.prev.build(cx, ByKeyGroup { key: self.key, outs, edge: self.edge, record: PhantomData }, visit);
+        self.prev.build(cx, ByKeyGroup::new(self.key, self.edge), visit);
     }
 }
 
 /// Sends each record to the instance that owns its key group.
-struct ByKeyGroup<X, F, M> {
+pub(super) struct ByKeyGroup<X, F, M> {
     key: F,
     outs: Outs<M>,
     edge: EdgeRef,
     record: PhantomData<fn(X)>,
+}
+
+impl<X, F, M: Send + 'static> ByKeyGroup<X, F, M> {
+    pub(super) fn new(key: F, edge: EdgeRef) -> Self {
+        ByKeyGroup { key, outs: Outs::new(edge.id), edge, record: PhantomData }
+    }
 }
 
 impl<X: 'static, F: KeyFn<X>, S: Stamp> Push<X, S> for ByKeyGroup<X, F, Item<X, F, S>> {
