@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["stage"],
     &["aggregate", "op", "window"],
     &["source", "sink"],
-    &["stream", "graph"],
+    &["graph"],
     &["host", "job"],
     &["__rt", "prelude", "testing"],
 ];
