@@ -2,9 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Spins before the first yield: about as long as it takes to hand over an item and get the answer, and far less
-/// than a park and a wake-up (some 10 µs).
-const SPINS: u32 = if cfg!(loom) { 0 } else { 60 };
+/// Rounds of spinning before the first yield.
+const SPIN_ROUNDS: u32 = if cfg!(loom) { 0 } else { 16 };
+
+/// The rounds up to this one spin twice as long as the one before, the later ones as long as it: every look takes the
+/// cache line from the side that is to write it. All rounds together are some 770 pauses, 7 to 30 µs depending on the processor: about
+/// what it costs to park and to be woken, so that a wait takes at most twice as long as with hindsight.
+const SPIN_ROUND_LONGEST: u32 = 6;
 
 /// Yields before the park: on a busy machine they let the other side run without the price of a wake-up.
 const YIELDS: u32 = if cfg!(loom) { 0 } else { 2 };
@@ -12,7 +16,7 @@ const YIELDS: u32 = if cfg!(loom) { 0 } else { 2 };
 /// Counts the rounds of one wait; [`Backoff::pause`] says when it is time to park.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
-    spins: u32,
+    spin_rounds: u32,
     round: u32,
 }
 
@@ -20,17 +24,17 @@ impl Backoff {
     /// The policy for a program in which `threads` threads want to run. With more threads than cores it does not
     /// spin: the other side may need the very core that would spin.
     pub fn for_threads(threads: usize) -> Self {
-        Self { spins: if threads > cores() { 0 } else { SPINS }, round: 0 }
+        Self { spin_rounds: if threads > cores() { 0 } else { SPIN_ROUNDS }, round: 0 }
     }
 
     /// Pauses a little and returns true, or returns false: park.
     #[inline]
     pub fn pause(&mut self) -> bool {
-        if self.round >= self.spins + YIELDS {
+        if self.round >= self.spin_rounds + YIELDS {
             return false;
         }
-        if self.round < self.spins {
-            std::hint::spin_loop();
+        if self.round < self.spin_rounds {
+            spin(1 << self.round.min(SPIN_ROUND_LONGEST));
         } else {
             std::thread::yield_now();
         }
@@ -38,11 +42,52 @@ impl Backoff {
         true
     }
 
+    /// Whether it spins at all.
+    pub(super) fn spins(&self) -> bool {
+        self.spin_rounds > 0
+    }
+
     /// Begins a new wait.
     #[inline]
     pub fn reset(&mut self) {
         self.round = 0;
     }
+}
+
+/// How long a receiver that is faster than its sender keeps away from the ring when it is empty.
+///
+/// Were it to look at once, it would follow on the heels of the sender, and every item would cost both sides the way of
+/// a cache line from core to core. So it lets some items pile up, but only where they come faster than it waits:
+/// where one item came, it was worth looking at once (a round trip). Measured on 2 cores, 1,024 slots, threads on
+/// cores of their own: 110 M items/s against 18 without, at the same 0.4 µs a round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    pauses: u32,
+}
+
+impl Patience {
+    /// The shortest wait but none, in pauses.
+    const PAUSES_MIN: u32 = 8;
+    /// The longest wait: 5 to 20 µs depending on the processor.
+    const PAUSES_MAX: u32 = 512;
+
+    /// Waits as long as it has learnt.
+    pub fn wait(self) {
+        spin(self.pauses);
+    }
+
+    /// Learns from a wait after which `found` items were in a ring for `capacity`.
+    pub fn learn(&mut self, found: usize, capacity: usize) {
+        if found < 2 {
+            self.pauses = 0;
+        } else if found < capacity / 4 {
+            self.pauses = (self.pauses * 2).clamp(Self::PAUSES_MIN, Self::PAUSES_MAX);
+        }
+    }
+}
+
+fn spin(pauses: u32) {
+    (0..pauses).for_each(|_| std::hint::spin_loop());
 }
 
 /// How many cores this process may use. Asking the system reads files, so the answer is kept.

@@ -1,6 +1,6 @@
 //! A channel whose ends wait by themselves, for use outside a host.
 
-use super::backoff::Backoff;
+use super::backoff::{Backoff, Patience};
 use super::signal::{Signal, Waiter};
 use super::spsc::{Receiver, Sender, TrySendError, spsc};
 
@@ -26,7 +26,10 @@ pub fn channel<T>(capacity: usize) -> (BlockingSender<T>, BlockingReceiver<T>) {
     let (to_sender, sender_waiter) = Signal::new();
     let (to_receiver, receiver_waiter) = Signal::new();
     let (sender, receiver) = spsc(capacity, to_receiver, to_sender);
-    (BlockingSender { sender, waiter: sender_waiter }, BlockingReceiver { receiver, waiter: receiver_waiter })
+    (
+        BlockingSender { sender, waiter: sender_waiter },
+        BlockingReceiver { receiver, waiter: receiver_waiter, patience: Patience::default() },
+    )
 }
 
 /// The item that could not be sent because the receiver is gone.
@@ -83,6 +86,7 @@ impl<T> BlockingSender<T> {
 pub struct BlockingReceiver<T> {
     receiver: Receiver<T>,
     waiter: Waiter,
+    patience: Patience,
 }
 
 impl<T> BlockingReceiver<T> {
@@ -99,11 +103,15 @@ impl<T> BlockingReceiver<T> {
     #[cold]
     fn recv_waiting(&mut self) -> Option<T> {
         let mut backoff = Backoff::for_threads(THREADS);
+        if backoff.spins() {
+            self.patience.wait();
+        }
         while !self.receiver.is_ready() {
             if !backoff.pause() {
                 self.waiter.wait(None, || self.receiver.is_ready());
             }
         }
+        self.patience.learn(self.receiver.len(), self.receiver.capacity());
         // Ready without an item: the sender is gone and nothing is left.
         self.receiver.try_recv()
     }

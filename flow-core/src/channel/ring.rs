@@ -24,6 +24,10 @@
 //! other's cache line only when the ring looks full (empty) by that copy. The copy is never too optimistic,
 //! because the other side's index only grows.
 //!
+//! **Portions.** A consumer that takes single items gives their slots back in portions of a sixteenth of the ring, and at
+//! the latest when it has taken all it has seen. Otherwise a producer that is faster, and so waits for each slot, would
+//! take the cache line of `head` from it at every item. Rings below 32 slots give every slot back at once.
+//!
 //! The ring does not wait; [`spsc`](super::spsc()) does.
 
 use std::cell::Cell;
@@ -35,12 +39,15 @@ use crossbeam_utils::CachePadded;
 
 use super::sync::{Arc, AtomicBool, AtomicUsize, UnsafeCell};
 
+/// Into how many portions a ring is divided when slots are given back. Few under loom, so that small rings have portions.
+const PORTIONS: usize = if cfg!(loom) { 4 } else { 16 };
+
 type Slot<T> = UnsafeCell<MaybeUninit<T>>;
 
 /// What both ends share. `head` and `tail` have a cache line each, so that the ends do not slow each
 /// other down; the other fields are (all but) constant and share one.
 struct Shared<T> {
-    /// Index of the next item to read. Written by the consumer, read by both.
+    /// Index of the first slot that the consumer has not given back. Written by the consumer, read by both.
     head: CachePadded<AtomicUsize>,
     /// Index of the next item to write. Written by the producer, read by both.
     tail: CachePadded<AtomicUsize>,
@@ -223,7 +230,7 @@ impl<T> Producer<T> {
         self.shared.capacity - self.tail.wrapping_sub(self.head)
     }
 
-    /// How many items are in the ring; the consumer may take some at any time.
+    /// How many slots are taken; the consumer may give some back at any time.
     #[inline]
     pub fn len(&self) -> usize {
         self.tail.wrapping_sub(self.shared.head.load(Acquire))
@@ -262,7 +269,7 @@ impl<T> Drop for Producer<T> {
 /// The reading end of a [`ring`].
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
-    /// `shared.head`, which only this end writes.
+    /// Index of the next item to read; `shared.head`, which only this end writes, is up to a portion behind.
     head: usize,
     /// A value `shared.tail` had; it may have grown since.
     tail: usize,
@@ -271,18 +278,27 @@ pub struct Consumer<T> {
 }
 
 impl<T> Consumer<T> {
-    /// Takes the oldest item, if there is one.
+    /// Takes the oldest item, if there is one. The producer may get the slot a little later: see
+    /// [`release`](Self::release).
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.tail == self.head && self.refresh() == 0 {
             return None;
         }
         // SAFETY: `head < tail`, so the slot at `head` holds an item and is this end's. It is not read again:
-        // the new `head` gives it back.
+        // `head` moves on.
         let item = unsafe { take(self.shared.slot(self.head)) };
         self.head = self.head.wrapping_add(1);
-        self.shared.head.store(self.head, Release);
+        if self.head == self.tail || self.head & (self.shared.mask() / PORTIONS) == 0 {
+            self.release();
+        }
         Some(item)
+    }
+
+    /// Gives the slots of all items taken so far back to the producer.
+    #[inline]
+    pub fn release(&mut self) {
+        self.shared.head.store(self.head, Release);
     }
 
     /// Hands the oldest items, up to `max`, to `each`; gives their slots back all at once and returns how
@@ -354,6 +370,8 @@ impl<T> Consumer<T> {
 
     /// Says that this end is going; dropping it says so too.
     pub(super) fn close(&mut self) {
+        // What has been taken must not be dropped with the ring.
+        self.release();
         self.shared.closed.store(true, Release);
     }
 }

@@ -14,15 +14,15 @@
 //!
 //! | the sender | the receiver |
 //! |---|---|
-//! | a. is refused; `wants_space = true` | 1. takes items: moves the ring's head |
+//! | a. is refused; `wants_space = true` | 1. takes items; gives their slots back |
 //! | b. `fence(SeqCst)` | 2. `fence(SeqCst)` |
 //! | c. tries once more; if refused again, reports `Full` | 3. reads `wants_space`; if set and there is room enough, clears it and wakes the sender's thread |
 //!
-//! Either c sees the head moved by 1, or 3 sees the flag. With a fence gone, c may miss the head while 3 misses the flag, and
+//! Either c sees the slots that 1 gave back, or 3 sees the flag. With a fence gone, c may miss the slots while 3 misses the flag, and
 //! a refused sender sleeps beside an empty ring.
 //!
 //! **Hysteresis.** *Room enough* is half the ring, else two threads on one core would change places for every
-//! item. And the receiver takes steps 2 and 3 only at every fourth part of the ring, because a fence costs more than
+//! item. And the receiver takes the steps 1 to 3 only at every fourth part of the ring, because a fence costs more than
 //! taking an item. A refused sender does not move the tail, so the receiver's last look before the ring runs dry is at
 //! less than a quarter (and never at more than half) of it, and finds the flag.
 //!
@@ -196,7 +196,7 @@ impl<T> Sender<T> {
         self.ring.free()
     }
 
-    /// How many items wait to be received.
+    /// How many items wait to be received, at most: slots come back in portions.
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()
@@ -266,6 +266,7 @@ impl<T> Receiver<T> {
     #[inline]
     fn make_room(&mut self, len_max: usize) {
         self.unlooked = 0;
+        self.ring.release();
         fence(SeqCst);
         if self.wants_space.load(Relaxed) && self.ring.len() <= len_max {
             self.wants_space.store(false, Relaxed);
