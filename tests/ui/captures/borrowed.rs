@@ -1,0 +1,22 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p(limit: &u64) {
+        let rides = source(from_vec(rides()));
+        rides.filter(|r| r.id > *limit).for_each(|r| println!("{r:?}"));
+    }
+}
+
+fn main() {}

@@ -1,0 +1,23 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let mut seen = 0u64;
+        let rides = source(from_vec(rides()));
+        rides.map(|r| { seen += 1; r.id + seen }).for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct City(String);
+
+dataflow! {
+    pub fn p() {
+        let rides = source(from_vec(rides()));
+        rides.key_by(|r| City(r.city.clone())).count().for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}

@@ -1,0 +1,23 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let a = source(from_vec(rides()));
+        let a = source(from_iter(0..5));
+        a.for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}

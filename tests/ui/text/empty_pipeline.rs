@@ -1,0 +1,7 @@
+use flow_core::prelude::*;
+
+dataflow! {
+    pub fn p() {}
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use flow_core::prelude::*;
+
+dataflow! {
+    pub fn p() {
+        source(5).for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}
