@@ -1,5 +1,7 @@
 //! The tests of flow.
 
+pub mod process;
+
 /// The README's example compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

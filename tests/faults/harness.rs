@@ -3,10 +3,11 @@
 use flow_core::prelude::*;
 use flow_core::sink::{Sink, Writer};
 use flow_core::stage::{Commit, OpenCx};
+use flow_tests::process;
+pub use flow_tests::process::{alone, stage_threads};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A run that takes longer has hung.
 const HUNG: Duration = Duration::from_secs(20);
@@ -37,33 +38,9 @@ impl On {
     }
 }
 
-/// One test at a time, so that the threads that are counted are its own.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The result of `f`, and how long it took; panics when it hangs.
 pub fn timed<R: Send + 'static>(what: &str, f: impl FnOnce() -> R + Send + 'static) -> (R, Duration) {
-    let (done, wait) = sync_channel(1);
-    let thread = std::thread::spawn(move || {
-        let begun = Instant::now();
-        let result = f();
-        // Nobody listens after a timeout.
-        let _ = done.send((result, begun.elapsed()));
-    });
-    match wait.recv_timeout(HUNG) {
-        Ok(result) => result,
-        Err(RecvTimeoutError::Timeout) => panic!("{what} hangs"),
-        Err(RecvTimeoutError::Disconnected) => panic!("{what} panics: {:?}", thread.join().err()),
-    }
-}
-
-/// The names of this process's threads that step stages.
-pub fn stage_threads() -> Vec<String> {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let names = tasks.filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok());
-    names.map(|n| n.trim().to_owned()).filter(|n| n.contains('[') || n.starts_with("flow-worker")).collect()
+    process::timed(what, HUNG, f)
 }
 
 /// What became of what was written: `staged`, `committed` and `taken back` outputs.

@@ -13,6 +13,8 @@ pub mod control;
 pub(crate) mod panics;
 pub mod simulation;
 mod task;
+#[cfg(test)]
+mod tests;
 pub mod threads;
 pub(crate) mod wire;
 

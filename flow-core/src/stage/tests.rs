@@ -37,7 +37,7 @@ impl Tail for Behind {
         Grid::every()
     }
     fn room(&mut self) -> bool {
-        split_mix(&mut self.rooms) % 4 > 0
+        !split_mix(&mut self.rooms).is_multiple_of(4)
     }
     fn flush(&mut self) {}
     fn enough(&self) -> bool {

@@ -1,0 +1,78 @@
+//! A sink much slower than its source: the source waits, and no more records live than the rings may hold.
+
+use super::HOSTS;
+use flow_core::prelude::*;
+use flow_tests::process::alone;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+/// How many records live, and how many did at most.
+#[derive(Default)]
+struct Census {
+    live: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// A record that is counted while it lives.
+struct Citizen(u64, Arc<Census>);
+
+impl Citizen {
+    fn new(n: u64, census: &Arc<Census>) -> Self {
+        let live = census.live.fetch_add(1, SeqCst) + 1;
+        census.most.fetch_max(live, SeqCst);
+        Citizen(n, Arc::clone(census))
+    }
+}
+
+impl Drop for Citizen {
+    fn drop(&mut self) {
+        self.1.live.fetch_sub(1, SeqCst);
+    }
+}
+
+const RECORDS: u64 = 6000;
+const SENDERS: usize = 2;
+const RECEIVERS: usize = 2;
+
+/// What may live at once: between each sender and receiver the batches of a ring, the one being filled and the one
+/// being worked on; and for each sender what one step adds beyond that, at most a batch.
+fn bound(batch: usize, ring: usize) -> usize {
+    SENDERS * RECEIVERS * (ring + 2) * batch + SENDERS * batch
+}
+
+fn run(host: HostKind, batch: usize, ring: usize) {
+    let census = Arc::<Census>::default();
+    let made = Arc::clone(&census);
+    let job = Job::build("slow", |job| {
+        let citizens = source(generate(RECORDS, |i| i).splits(SENDERS)).map(move |n| Citizen::new(n, &made));
+        let slow = |citizen: Citizen| {
+            assert!(citizen.0 < RECORDS);
+            // A hundred times what the source needs for a record, and more.
+            std::thread::sleep(Duration::from_micros(20));
+        };
+        job.add(citizens.rebalance().for_each(slow));
+    });
+    let report = job.parallelism(RECEIVERS).batch_size(batch).ring_batches(ring).host(host).run().unwrap();
+    let (most, bound) = (census.most.load(SeqCst), bound(batch, ring));
+    let case = format!("{host:?}, batches of {batch}, rings of {ring}: {most} lived, {bound} may");
+    assert!(most <= bound, "{case}");
+    assert_eq!(census.live.load(SeqCst), 0, "{case}");
+    assert_eq!(report.rescues, 0, "{case}");
+    let source = &report.stages[0];
+    // With fewer threads the sink has its turn before the rings are full.
+    if host == HostKind::Threads {
+        assert!(most >= SENDERS * ring * batch, "the rings were full: {case}");
+        assert!(source.blocked > source.busy, "the source waits for the sink: {case}\n{report}");
+    }
+}
+
+#[test]
+fn a_slow_sink_keeps_memory_within_the_rings() {
+    let _alone = alone();
+    for host in HOSTS {
+        for (batch, ring) in [(1, 1), (7, 3), (64, 8)] {
+            run(host, batch, ring);
+        }
+    }
+}
