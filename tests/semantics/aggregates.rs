@@ -132,21 +132,30 @@ pub fn rolling(stream: Elements, op: &str) -> Elements {
     }
 }
 
+/// A result of everything has no event time; steps behind it have.
+fn timed<K, C>(stream: Stream<El, K, C>) -> Elements
+where
+    K: Kind<Stamp = (), Timed = flow_core::testing::ScriptKind>,
+    C: Flow<El, K, Root = flow_core::op::boxed::NoRoot>,
+{
+    stream.event_time(|el| el.time).disorder(Millis(0)).boxed()
+}
+
 /// An aggregate of everything.
 pub fn total(stream: Elements, op: &str) -> Elements {
     match op {
-        "count" => stream.count().map(named).boxed(),
-        "sum" => stream.sum(El::number).map(named).boxed(),
-        "narrow" => stream.sum(|el| el.number().map(|n| n as i8)).map(named).boxed(),
-        "min" => stream.min(|el| el.name.clone()).map(named).boxed(),
-        "max" => stream.max(|el| el.name.clone()).map(named).boxed(),
-        "fold" => stream.fold(0u32, |n, _| *n += 1).map(named).boxed(),
-        "reduce" => stream.reduce(joined).map(|el| named(el.name)).boxed(),
-        "collect" => stream.aggregate(|a| a.collect()).map(|els| named(format!("({})", names(els)))).boxed(),
-        "distinct" => stream.aggregate(|a| a.count_distinct(|el| el.name.clone())).map(named).boxed(),
-        "first" => stream.aggregate(|a| a.first()).map(|el| named(el.name)).boxed(),
-        "last" => stream.aggregate(|a| a.last()).map(|el| named(el.name)).boxed(),
-        "mean" => stream.aggregate(|a| a.mean(|el| el.time)).map(named).boxed(),
+        "count" => timed(stream.count().map(named)),
+        "sum" => timed(stream.sum(El::number).map(named)),
+        "narrow" => timed(stream.sum(|el| el.number().map(|n| n as i8)).map(named)),
+        "min" => timed(stream.min(|el| el.name.clone()).map(named)),
+        "max" => timed(stream.max(|el| el.name.clone()).map(named)),
+        "fold" => timed(stream.fold(0u32, |n, _| *n += 1).map(named)),
+        "reduce" => timed(stream.reduce(joined).map(|el| named(el.name))),
+        "collect" => timed(stream.aggregate(|a| a.collect()).map(|els| named(format!("({})", names(els))))),
+        "distinct" => timed(stream.aggregate(|a| a.count_distinct(|el| el.name.clone())).map(named)),
+        "first" => timed(stream.aggregate(|a| a.first()).map(|el| named(el.name))),
+        "last" => timed(stream.aggregate(|a| a.last()).map(|el| named(el.name))),
+        "mean" => timed(stream.aggregate(|a| a.mean(|el| el.time)).map(named)),
         other => panic!("`{other}` is not an aggregate of everything"),
     }
 }

@@ -1,4 +1,4 @@
-//! Aggregates without key or window: on one instance, once, at the end of a bounded input.
+//! Aggregates without key or window: on one instance, once, at the end of a bounded input, without event time.
 //!
 //! Each sender aggregates for itself and sends its accumulator at the end, where that gives the same result: the aggregate
 //! commutes, or there is a single sender.
@@ -31,15 +31,15 @@ pub struct Total<C, A> {
 
 impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
     type Out = A::Out;
-    type Stamp = C::Stamp;
+    type Stamp = ();
     type Root = C::Root;
-    fn build<N: Push<A::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+    fn build<N: Push<A::Out, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, "one instance, one result at the end of the input");
         let faults = Faults::default();
         self.edge.listen(next.grid());
         let aggregate = self.aggregate.clone();
         let acc = Some(aggregate.start());
-        let head = TotalHead::<C::Out, A, N, C::Stamp> {
+        let head = TotalHead::<C::Out, A, N> {
             aggregate,
             acc,
             touched: false,
@@ -103,10 +103,15 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        if mark == Mark::End
-            && let Some(acc) = self.local.take()
-        {
-            self.outs.send_other(0, vec![Whole(acc)]);
+        match mark {
+            // Event time ends here.
+            Mark::Watermark(_) => return,
+            Mark::End => {
+                if let Some(acc) = self.local.take() {
+                    self.outs.send_other(0, vec![Whole(acc)]);
+                }
+            }
+            Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
         }
         self.outs.mark(mark);
     }
@@ -128,7 +133,7 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
 struct Whole<A>(A);
 
 /// The head of the stage behind.
-struct TotalHead<T, A: Aggregate<T>, N, S> {
+struct TotalHead<T, A: Aggregate<T>, N> {
     aggregate: A,
     acc: Option<A::Acc>,
     /// Whether `acc` is more than the start.
@@ -137,10 +142,10 @@ struct TotalHead<T, A: Aggregate<T>, N, S> {
     next: N,
     meta: Meta,
     faults: Faults,
-    types: PhantomData<fn(T) -> S>,
+    types: PhantomData<fn(T)>,
 }
 
-impl<T: 'static, A: Aggregate<T>, N, S> TotalHead<T, A, N, S> {
+impl<T: 'static, A: Aggregate<T>, N> TotalHead<T, A, N> {
     fn check(&mut self, done: Result<(), Overflow>) {
         if let Err(error) = done {
             self.faults.raise(operator_error(&self.meta, &error.into()));
@@ -148,7 +153,7 @@ impl<T: 'static, A: Aggregate<T>, N, S> TotalHead<T, A, N, S> {
     }
 }
 
-impl<T: 'static, S: Stamp, A: Aggregate<T>, N: Push<A::Out, S>> Head<A::In> for TotalHead<T, A, N, S> {
+impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead<T, A, N> {
     type Part = Whole<A::Acc>;
     fn tail(&mut self) -> &mut dyn Tail {
         &mut self.next
@@ -180,6 +185,10 @@ impl<T: 'static, S: Stamp, A: Aggregate<T>, N: Push<A::Out, S>> Head<A::In> for 
             }
         }
     }
+    fn watermark(&mut self, w: Timestamp) {
+        // All input has ended. The result leaves before this mark, or a window behind would fire without it.
+        self.done |= w == Timestamp::MAX;
+    }
     fn end(&mut self) {
         self.done = true;
     }
@@ -187,7 +196,7 @@ impl<T: 'static, S: Stamp, A: Aggregate<T>, N: Push<A::Out, S>> Head<A::In> for 
         if self.done
             && let Some(result) = self.acc.take().and_then(|acc| self.aggregate.take_result(acc))
         {
-            self.next.push(result, S::of(Timestamp::MAX));
+            self.next.push(result, ());
         }
         Fire::Done
     }
@@ -210,7 +219,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), [(4, 2.5)]);
     /// ```
     #[track_caller]
-    pub fn aggregate<A: Aggregate<T>>(self, make: impl FnOnce(Agg<T>) -> A) -> Stream<A::Out, K, Total<C, A>>
+    pub fn aggregate<A: Aggregate<T>>(
+        self,
+        make: impl FnOnce(Agg<T>) -> A,
+    ) -> Stream<A::Out, K::Untimed, Total<C, A>>
     where
         K: Ends,
     {
@@ -222,14 +234,14 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         self,
         op: &'static str,
         make: impl FnOnce(Agg<T>) -> A,
-    ) -> Stream<A::Out, K, Total<C, A>> {
+    ) -> Stream<A::Out, K::Untimed, Total<C, A>> {
         let (aggregate, edge, meta) = (make(Agg::new()), EdgeRef::fresh(), Meta::new(op));
         Stream::of(Total { prev: self.chain, aggregate, edge, meta })
     }
 
     /// How many records there are in all, at the end.
     #[track_caller]
-    pub fn count(self) -> Stream<u64, K, Total<C, Count>>
+    pub fn count(self) -> Stream<u64, K::Untimed, Total<C, Count>>
     where
         K: Ends,
     {
@@ -238,7 +250,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The sum over all records, at the end; integer overflow ends the job.
     #[track_caller]
-    pub fn sum<N: Summand, F>(self, number: F) -> Stream<N::Number, K, Total<C, Sum<F>>>
+    pub fn sum<N: Summand, F>(self, number: F) -> Stream<N::Number, K::Untimed, Total<C, Sum<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -248,7 +260,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The sum over all records around the end of the type's range, at the end.
     #[track_caller]
-    pub fn wrapping_sum<N: Summand, F>(self, number: F) -> Stream<N::Number, K, Total<C, WrappingSum<F>>>
+    pub fn wrapping_sum<N: Summand, F>(
+        self,
+        number: F,
+    ) -> Stream<N::Number, K::Untimed, Total<C, WrappingSum<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -258,7 +273,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The smallest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn min<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K, Total<C, Best<F>>>
+    pub fn min<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K::Untimed, Total<C, Best<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -268,7 +283,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The largest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn max<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K, Total<C, Best<F>>>
+    pub fn max<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K::Untimed, Total<C, Best<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -278,7 +293,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// An accumulator that each record changes, at the end; `init` if there are no records.
     #[track_caller]
-    pub fn fold<A, F>(self, init: A, fold: F) -> Stream<A, K, Total<C, FoldWith<A, F>>>
+    pub fn fold<A, F>(self, init: A, fold: F) -> Stream<A, K::Untimed, Total<C, FoldWith<A, F>>>
     where
         T: Clone + Send,
         A: Clone + Send + 'static,
@@ -290,7 +305,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// All records put together two by two, at the end; nothing if there are none.
     #[track_caller]
-    pub fn reduce<F>(self, f: F) -> Stream<T, K, Total<C, ReduceWith<F>>>
+    pub fn reduce<F>(self, f: F) -> Stream<T, K::Untimed, Total<C, ReduceWith<F>>>
     where
         T: Clone + Send,
         K: Ends,

@@ -1,0 +1,140 @@
+//! A graph of operators with what the interpreter says of each stream in it.
+
+use crate::interpret::{apply, source};
+use crate::plan::{Agg, Op, Plan, Roll, Run, Source, Step, pick};
+use crate::port::Port;
+use std::fmt;
+
+/// An operator; streams are numbers.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub op: Op,
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<usize>,
+}
+
+/// Sources give the first streams, each node the next ones.
+pub struct Graph {
+    pub sources: Vec<Source>,
+    pub nodes: Vec<Node>,
+    pub ports: Vec<Port>,
+    pub run: Run,
+    /// How many elements are late in all.
+    pub late: usize,
+    /// Whether a `take` may end what lies before it early, so that not all of it is seen.
+    pub cuts: bool,
+}
+
+/// More disorder than there is.
+const ANY_DISORDER: i64 = 1 << 40;
+
+impl Graph {
+    /// The graph of a plan, without the steps whose outcome would depend on timing.
+    pub fn new(plan: &Plan) -> Self {
+        let mut graph = Graph {
+            sources: plan.sources.clone(),
+            nodes: Vec::new(),
+            ports: plan.sources.iter().map(source).collect(),
+            run: plan.run,
+            late: 0,
+            cuts: false,
+        };
+        plan.steps.iter().for_each(|step| graph.step(step));
+        graph
+    }
+
+    /// The operator of a step, or its plainer form, or nothing.
+    fn step(&mut self, step: &Step) {
+        let mut from = pick(step.from, self.ports.len());
+        if matches!(step.op, Op::Tumbling(_)) {
+            // Where elements are late is where windows are hard.
+            let lossy = |port: &Port| port.timed && port.single() && !port.punctual();
+            let lossy = self.ports.iter().rposition(lossy).filter(|_| step.other.is_multiple_of(4));
+            from = lossy.unwrap_or_else(|| self.timed(from, step.disorder));
+        }
+        let mut inputs = vec![from];
+        if matches!(step.op, Op::Union | Op::UnionEnds) {
+            let mut other = usize::from(step.other) % self.ports.len();
+            if self.ports[from].timed != self.ports[other].timed {
+                inputs[0] = self.timed(from, step.disorder);
+                other = self.timed(other, step.disorder);
+            }
+            inputs.push(other);
+        }
+        if self.add(step.op, &inputs) || matches!(step.op, Op::Tumbling(_)) && self.anywhere(step.op) {
+            return;
+        }
+        self.add(plainer(step.op), &inputs);
+    }
+
+    /// The operator where its outcome does not depend on timing.
+    fn anywhere(&mut self, op: Op) -> bool {
+        (0..self.ports.len()).any(|port| self.add(op, &[port]))
+    }
+
+    /// The stream with event time.
+    fn timed(&mut self, port: usize, disorder: i64) -> usize {
+        let has = self.ports[port].timed;
+        if !has
+            && (self.add(Op::EventTime(disorder), &[port]) || self.add(Op::EventTime(ANY_DISORDER), &[port]))
+        {
+            return self.ports.len() - 1;
+        }
+        port
+    }
+
+    fn add(&mut self, op: Op, inputs: &[usize]) -> bool {
+        let known: Vec<&Port> = inputs.iter().map(|i| &self.ports[*i]).collect();
+        let Some(outcome) = apply(&op, &known, self.run.parallelism) else { return false };
+        let first = self.ports.len();
+        self.ports.extend(outcome.ports);
+        self.nodes.push(Node { op, inputs: inputs.to_vec(), outputs: (first..self.ports.len()).collect() });
+        self.late += outcome.late;
+        self.cuts |= outcome.cuts;
+        true
+    }
+
+    /// How many operators take a stream.
+    pub fn uses(&self, port: usize) -> usize {
+        self.nodes.iter().flat_map(|node| &node.inputs).filter(|i| **i == port).count()
+    }
+
+    /// Whether a stream's records are collected: those that nothing else takes, and some others.
+    pub fn is_shown(&self, port: usize) -> bool {
+        self.uses(port) == 0 || (port as u64 ^ self.run.seed).is_multiple_of(5)
+    }
+}
+
+/// The same operator with less to ask of its input.
+fn plainer(op: Op) -> Op {
+    match op {
+        Op::Roll(form, _) => Op::Roll(form, Roll::Count),
+        Op::Tumbling(window) => Op::Tumbling(crate::plan::Window { agg: Agg::Count, ..window }),
+        Op::GlobalWindow(form, _) => Op::GlobalWindow(form, Agg::Spread),
+        Op::Total(_) => Op::Total(crate::plan::Total::Aggregate(Agg::Spread)),
+        Op::EventTime(_) => Op::EventTime(ANY_DISORDER),
+        Op::Take(_) => Op::Take(u8::MAX),
+        other => other,
+    }
+}
+
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:?}", self.run)?;
+        for (i, source) in self.sources.iter().enumerate() {
+            match source {
+                Source::FromIter(records) | Source::FromVec(records, _) => {
+                    let splits = if let Source::FromVec(_, n) = source { *n } else { 1 };
+                    let records: Vec<_> = records.iter().map(|r| (r.ts, r.key, r.val)).collect();
+                    writeln!(f, "s{i} = source of {splits} partitions: (ts, key, val) = {records:?}")?;
+                }
+                generate => writeln!(f, "s{i} = {generate:?}")?,
+            }
+        }
+        for node in &self.nodes {
+            writeln!(f, "s{:?} = {:?} of s{:?}", node.outputs, node.op, node.inputs)?;
+        }
+        let shown: Vec<usize> = (0..self.ports.len()).filter(|port| self.is_shown(*port)).collect();
+        write!(f, "collected: s{shown:?}")
+    }
+}

@@ -1,0 +1,92 @@
+//! The interpreter's keyed streams and rolling operators.
+
+use crate::function::*;
+use crate::plan::{Form, Roll};
+use crate::port::{El, Event, Port, Strand, scatter_all};
+use std::collections::{HashMap, HashSet};
+
+/// The stream with its key; without a form the key is 0.
+pub fn keyed(input: &Port, form: Option<Form>) -> Port {
+    input.each(|el| {
+        let r = el.rec;
+        let (key, rec) = match form {
+            None => (0, Some(r)),
+            Some(Form::By(n)) => (r.key % n, Some(r)),
+            Some(Form::Ref) => (r.key, Some(r)),
+            Some(Form::Filtered(c)) => (r.key, keep(c, &r).then_some(r)),
+            Some(Form::Mapped(c)) => (r.key, Some(map(c, r))),
+        };
+        rec.map(|rec| El { key, rec, ..el })
+    })
+}
+
+/// The strands behind an exchange by key: those of different keys may be on different instances.
+pub fn by_key(timed: bool, p: usize, strands: Vec<Strand>, apart: bool) -> Port {
+    let strands = if p > 1 || apart { scatter_all(&strands, |el| el.key) } else { strands };
+    Port::new(timed, p, strands)
+}
+
+/// A rolling operator over a keyed stream.
+pub fn roll(input: &Port, roll: Roll, p: usize) -> Option<Port> {
+    let ordered = input.ordered(|el| el.key);
+    // The rows of `count` are the same in any order; without event time nothing else is to be seen of it.
+    if !ordered && (roll != Roll::Count || input.timed) {
+        return None;
+    }
+    let strands = if ordered { input.strands.clone() } else { vec![input.heap()] };
+    let mut seen: HashMap<u8, Vec<Rec>> = HashMap::new();
+    let rolled = Port { strands, ..*input }.each(|el| {
+        let seen = seen.entry(el.key).or_default();
+        seen.push(el.rec);
+        rolled(roll, el.key, seen).map(|rec| El { rec, ..el })
+    });
+    Some(by_key(input.timed, p, rolled.strands, !ordered))
+}
+
+/// What a rolling operator says to the last of all records of a key.
+fn rolled(roll: Roll, key: u8, seen: &[Rec]) -> Option<Rec> {
+    let values = || seen.iter().map(|r| r.val);
+    let last = *seen.last()?;
+    let value = match roll {
+        Roll::Count => seen.len() as i64,
+        Roll::Sum | Roll::WrappingSum => values().sum(),
+        Roll::Min => values().min()?,
+        Roll::Max => values().max()?,
+        Roll::Reduce => return seen.iter().copied().reduce(reduce),
+        Roll::Fold => folded(seen),
+        Roll::Scan => {
+            let mut acc = 1;
+            seen.iter().fold(None, |_, r| scan(&mut acc, *r))?
+        }
+        Roll::MapWithState => {
+            let mut before = seen.len().checked_sub(2).map_or(0, |i| seen[i].val);
+            with_state(&mut before, last)
+        }
+    };
+    Some(rec(key, value))
+}
+
+/// `fold` over all.
+pub fn folded(records: &[Rec]) -> i64 {
+    let mut acc = 1;
+    records.iter().for_each(|r| fold(&mut acc, *r));
+    acc
+}
+
+/// `distinct` of whole records.
+pub fn distinct(input: &Port, p: usize) -> Option<Port> {
+    let ordered = input.ordered(|el| el.rec);
+    if !ordered && input.timed {
+        return None;
+    }
+    let strands = if ordered { input.strands.clone() } else { vec![input.heap()] };
+    let mut seen = HashSet::new();
+    let first = Port { strands, ..*input }.each(|el| seen.insert(el.rec).then_some(el));
+    let strands = if p > 1 || !ordered { scatter_all(&first.strands, |el| el.rec) } else { first.strands };
+    Some(Port::new(input.timed, p, strands))
+}
+
+/// Puts an element behind a strand.
+pub fn push(strand: &mut Strand, el: El) {
+    strand.push(Event::El(el));
+}

@@ -1,0 +1,38 @@
+//! Builds rolling operators.
+
+use crate::build::{Branch, End, Time, join};
+use crate::function::*;
+use crate::plan::{Form, Roll};
+use flow_core::op::{Chain, KeyFn, KeyedStream};
+
+/// A rolling operator over a stream with a key.
+pub fn roll<K: Time>(s: Branch<K>, form: Form, roll: Roll, out: End<K::Stamp>) -> End<K::Stamp> {
+    match form {
+        Form::By(n) => rolled(s.key_by(move |r| r.key % n), roll, out),
+        Form::Ref => rolled(s.key_by_ref(|r| &r.key), roll, out),
+        Form::Filtered(c) => {
+            rolled(s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ()), roll, out)
+        }
+        Form::Mapped(c) => rolled(s.key_by(|r| r.key).map_values(move |r| map(c, r)), roll, out),
+    }
+}
+
+fn rolled<X, K, C, F>(s: KeyedStream<X, K, C, F>, roll: Roll, out: End<K::Stamp>) -> End<K::Stamp>
+where
+    X: 'static,
+    K: Time,
+    C: Chain<Out = X, Stamp = K::Stamp>,
+    F: KeyFn<X, Key = u8, Value = Rec>,
+{
+    match roll {
+        Roll::Count => join(s.count().map(|(key, n)| rec(key, n as i64)), out),
+        Roll::Sum => join(s.sum(|r| r.val).map(|(key, sum)| rec(key, sum)), out),
+        Roll::WrappingSum => join(s.wrapping_sum(|r| r.val).map(|(key, sum)| rec(key, sum)), out),
+        Roll::Min => join(s.min(|r| r.val).map(|(key, min)| rec(key, min)), out),
+        Roll::Max => join(s.max(|r| r.val).map(|(key, max)| rec(key, max)), out),
+        Roll::Reduce => join(s.reduce(reduce).map(|(_, r)| r), out),
+        Roll::Fold => join(s.fold(1, fold).map(|(key, acc)| rec(key, acc)), out),
+        Roll::Scan => join(s.scan(1, scan).map(|(key, acc)| rec(key, acc)), out),
+        Roll::MapWithState => join(s.map_with_state(0, with_state).map(|(key, v)| rec(key, v)), out),
+    }
+}

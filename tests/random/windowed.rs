@@ -1,0 +1,180 @@
+//! Builds windows and aggregates of everything.
+
+use crate::build::{Branch, End, Time, Timed, boxed_end, join};
+use crate::function::*;
+use crate::plan::{Agg, Form, Total, Window};
+use crate::windows::{order, spread};
+use flow_core::op::{Chain, KeyFn, Stream};
+use flow_core::prelude::{Millis, Timestamp, tumbling as tumbling_window};
+use flow_core::window::aggregate::{WindowedStream, side};
+use flow_core::window::late::{DropLate, SideLate};
+use flow_core::window::spec::Assign;
+use flow_core::window::{Windowed, global as global_window};
+
+/// The key of results.
+pub trait Shown: Clone + Send + 'static {
+    fn shown(&self) -> u8;
+}
+impl Shown for u8 {
+    fn shown(&self) -> u8 {
+        *self
+    }
+}
+impl Shown for () {
+    fn shown(&self) -> u8 {
+        0
+    }
+}
+
+fn shown<Q: Shown, V>(w: Windowed<Q, V>, value: i64) -> Rec {
+    row(w.key.shown(), w.start.0, w.end.0, value)
+}
+
+/// Calls `$use!(what the handle makes, its result as a number)` for an aggregate.
+macro_rules! with_aggregate {
+    ($agg:expr, $use:ident) => {
+        match $agg {
+            Agg::Count => $use!(|a| a.count(), |n: &u64| *n as i64),
+            Agg::Sum => $use!(|a| a.sum(|r: &Rec| r.val), |sum: &i64| *sum),
+            Agg::Spread => $use!(
+                |a| (
+                    a.min(|r: &Rec| r.val),
+                    a.max(|r: &Rec| r.val),
+                    a.mean(|r: &Rec| r.val),
+                    a.count_distinct(|r: &Rec| r.val % 10)
+                ),
+                |v: &(i64, i64, f64, u64)| spread(v.0, v.1, v.2, v.3)
+            ),
+            Agg::Order => $use!(
+                |a| (a.first(), a.last(), a.collect(), a.top_k(3, |r: &Rec| r.val % 50)),
+                |v: &(Rec, Rec, Vec<Rec>, Vec<Rec>)| order(v.0, v.1, &v.2, &v.3)
+            ),
+            Agg::Fold => $use!(|a| a.fold(1, fold), |acc: &i64| *acc),
+            Agg::Reduce => $use!(|a| a.reduce(reduce), code),
+        }
+    };
+}
+
+/// A window whose late elements are dropped.
+fn dropping<X, K, C, F, W>(
+    s: WindowedStream<X, K, C, F, W, DropLate>,
+    agg: Agg,
+    out: End<K::Stamp>,
+) -> End<K::Stamp>
+where
+    X: 'static,
+    K: Time,
+    C: Chain<Out = X, Stamp = K::Stamp>,
+    F: KeyFn<X, Value = Rec, Key: Shown>,
+    W: Assign,
+{
+    macro_rules! end {
+        ($make:expr, $value:expr) => {
+            join(
+                s.aggregate($make).map(|w| {
+                    let value = ($value)(&w.value);
+                    shown(w, value)
+                }),
+                out,
+            )
+        };
+    }
+    with_aggregate!(agg, end)
+}
+
+/// A window whose late elements go to a side.
+fn siding<X, C, F, W>(
+    s: WindowedStream<X, Timed, C, F, W, SideLate>,
+    agg: Agg,
+    (results, late): (End<Timestamp>, End<Timestamp>),
+) -> End<Timestamp>
+where
+    X: 'static,
+    C: Chain<Out = X, Stamp = Timestamp>,
+    F: KeyFn<X, Value = Rec, Key: Shown>,
+    W: Assign,
+{
+    macro_rules! end {
+        ($make:expr, $value:expr) => {{
+            let sides = s.aggregate($make);
+            let (rows, lates) = sides.roots();
+            let rows = rows.map(|w| {
+                let value = ($value)(&w.value);
+                shown(w, value)
+            });
+            let lates = lates.map(|late| late_row(late.value, late.timestamp.0, late.late_by.0));
+            boxed_end(sides.fork((rows.tee(|_| results), lates.tee(|_| late))))
+        }};
+    }
+    with_aggregate!(agg, end)
+}
+
+/// A tumbling window with or without a key.
+pub fn tumbling(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
+    macro_rules! end {
+        ($keyed:expr) => {{
+            let assign = tumbling_window(Millis(window.size)).offset(Millis(window.offset));
+            let windows = $keyed.window(assign).lateness(Millis(window.lateness));
+            match late {
+                Some(late) => siding(windows.late(side), window.agg, (results, late)),
+                None => dropping(windows, window.agg, results),
+            }
+        }};
+    }
+    let s = Timed::branch();
+    match window.form {
+        None => end!(s),
+        Some(Form::By(n)) => end!(s.key_by(move |r| r.key % n)),
+        Some(Form::Ref) => end!(s.key_by_ref(|r| &r.key)),
+        Some(Form::Filtered(c)) => end!(s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ())),
+        Some(Form::Mapped(c)) => end!(s.key_by(|r| r.key).map_values(move |r| map(c, r))),
+    }
+}
+
+/// The window of everything with or without a key.
+pub fn global<K: Time>(s: Branch<K>, form: Option<Form>, agg: Agg, out: End<K::Stamp>) -> End<K::Stamp> {
+    match form {
+        None => dropping(s.window(global_window()), agg, out),
+        Some(Form::By(n)) => dropping(s.key_by(move |r| r.key % n).window(global_window()), agg, out),
+        Some(Form::Ref) => dropping(s.key_by_ref(|r| &r.key).window(global_window()), agg, out),
+        Some(Form::Filtered(c)) => {
+            let kept = s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ());
+            dropping(kept.window(global_window()), agg, out)
+        }
+        Some(Form::Mapped(c)) => {
+            let mapped = s.key_by(|r| r.key).map_values(move |r| map(c, r));
+            dropping(mapped.window(global_window()), agg, out)
+        }
+    }
+}
+
+/// A result without event time behind what it is made of.
+fn alone<K: Time, D, C>(stream: Stream<Rec, D, C>, out: End<()>) -> End<K::Stamp>
+where
+    D: flow_core::op::Kind<Stamp = ()>,
+    C: Chain<Out = Rec, Stamp = ()>,
+{
+    boxed_end(stream.tee(|_| out))
+}
+
+/// An aggregate of everything.
+pub fn total<K: Time>(s: Branch<K>, total: Total, out: End<()>) -> End<K::Stamp> {
+    let one = |value: i64| rec(0, value);
+    match total {
+        Total::Count => alone::<K, _, _>(s.count().map(move |n| one(n as i64)), out),
+        Total::Sum => alone::<K, _, _>(s.sum(|r| r.val).map(one), out),
+        Total::WrappingSum => alone::<K, _, _>(s.wrapping_sum(|r| r.val).map(one), out),
+        Total::Min => alone::<K, _, _>(s.min(|r| r.val).map(one), out),
+        Total::Max => alone::<K, _, _>(s.max(|r| r.val).map(one), out),
+        Total::Fold => alone::<K, _, _>(s.fold(1, fold).map(one), out),
+        Total::Reduce => alone::<K, _, _>(s.reduce(reduce).map(move |r| one(code(&r))), out),
+        Total::Aggregate(agg) => {
+            macro_rules! end {
+                ($make:expr, $value:expr) => {
+                    alone::<K, _, _>(s.aggregate($make).map(move |v| one(($value)(&v))), out)
+                };
+            }
+            with_aggregate!(agg, end)
+        }
+    }
+}
