@@ -85,9 +85,10 @@ impl Shown {
 }
 
 /// A stream whose end is `out`, as an end of what it hangs on.
-pub fn join<K: Kind, C: Chain<Out = Rec>>(stream: Stream<Rec, K, C>, out: End<C::Stamp>) -> End<C::Stamp>
+pub fn join<K, C>(stream: Stream<Rec, K, C>, out: End<K::Stamp>) -> End<K::Stamp>
 where
-    C: Chain<Stamp = K::Stamp>,
+    K: Kind,
+    C: Chain<Out = Rec, Stamp = K::Stamp>,
 {
     BoxedEnd::new(stream.tee(|_| out))
 }

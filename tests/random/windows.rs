@@ -63,7 +63,8 @@ pub fn tumbling(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
     }
     let single = input.single();
     let settled = commutes(window.agg) || input.ordered(|el| (el.key, bounds(window, el.time).0));
-    if !single && !(input.punctual() && settled) {
+    let known = single || input.punctual() && settled;
+    if !known {
         return None;
     }
     let mut run = Run { window, panes: BTreeMap::new(), now: i128::MIN, results: vec![], late: vec![] };
