@@ -57,7 +57,7 @@ impl<T> Agg<T> {
         Mean(number)
     }
 
-    /// The sample variance; `None` below two values.
+    /// The variance of the population. Where the closure returns an `Option` so is the result.
     pub fn variance<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(self, number: F) -> Variance<F> {
         Variance(number)
     }

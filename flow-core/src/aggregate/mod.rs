@@ -10,13 +10,18 @@
 
 mod algebra;
 mod basic;
+mod found;
 mod handle;
 mod keeping;
 mod numeric;
 mod tuples;
 
+#[cfg(test)]
+mod tests;
+
 pub use algebra::{Algebra, Commutative, Commutes, Invertible, Inverts, Mergeable, Merges, Plain};
 pub use basic::{Best, Count, FirstLast, FoldWith, ReduceWith};
+pub use found::Found;
 pub use handle::Agg;
 pub use keeping::{Collect, CountDistinct, TopK};
 pub use numeric::{Mean, Sum, Variance, WrappingSum};

@@ -83,7 +83,6 @@ fn open_cx(inputs: usize) -> OpenCx {
         clock: Arc::new(VirtualClock::new()),
         signal,
         commits: Commits::default(),
-        over: Arc::default(),
     }
 }
 

@@ -4,13 +4,13 @@
 //! commutes, or there is a single sender.
 
 use crate::aggregate::{
-    Agg, Aggregate, Algebra, Best, Count, FoldWith, Overflow, ReduceWith, Sum, WrappingSum,
+    Agg, Aggregate, Algebra, Count, FoldWith, Found, Overflow, ReduceWith, Sum, WrappingSum,
 };
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::op::kind::Ends;
 use crate::op::operator::operator_error;
-use crate::op::rolling::{Measure, Presence, Summand};
+use crate::op::rolling::{Measure, Summand};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{
     BuildCx, Count as Instances, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push,
@@ -202,9 +202,6 @@ impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead
     }
 }
 
-/// The smallest or largest of values: an `Option` where records may have none.
-type BestOf<N> = <<N as Measure>::Presence as Presence>::Of<<N as Measure>::Value>;
-
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// What the aggregate makes of all records: one result, at the end. Of no records: `count`, `sum`, `fold`, `collect`
     /// and `count_distinct` give 0, the initial value or what is empty; the others give nothing.
@@ -273,22 +270,22 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The smallest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn min<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K::Untimed, Total<C, Best<F>>>
+    pub fn min<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Total<C, Found<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
     {
-        self.total("min", |a| a.min(measure))
+        self.total("min", |a| Found(a.min(measure)))
     }
 
     /// The largest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn max<N: Measure, F>(self, measure: F) -> Stream<BestOf<N>, K::Untimed, Total<C, Best<F>>>
+    pub fn max<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Total<C, Found<F>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
     {
-        self.total("max", |a| a.max(measure))
+        self.total("max", |a| Found(a.max(measure)))
     }
 
     /// An accumulator that each record changes, at the end; `init` if there are no records.
