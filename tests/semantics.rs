@@ -21,12 +21,18 @@
 mod aggregates;
 #[path = "semantics/case.rs"]
 mod case;
+#[path = "semantics/large.rs"]
+mod large;
 #[path = "semantics/pipeline.rs"]
 mod pipeline;
+#[path = "semantics/random.rs"]
+mod random;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
 mod runner;
+#[path = "semantics/text_files.rs"]
+mod text_files;
 
 /// Runs all cases of a suite file and reports every one that is wrong.
 fn suite(text: &str) {
@@ -43,4 +49,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, late, order, keyed);
+suites!(windows, late, order, keyed, text);

@@ -149,6 +149,7 @@ pub fn total(stream: Elements, op: &str) -> Elements {
         "narrow" => timed(stream.sum(|el| el.number().map(|n| n as i8)).map(named)),
         "min" => timed(stream.min(|el| el.name.clone()).map(named)),
         "max" => timed(stream.max(|el| el.name.clone()).map(named)),
+        "least" => timed(stream.min(El::number).map(named)),
         "fold" => timed(stream.fold(0u32, |n, _| *n += 1).map(named)),
         "reduce" => timed(stream.reduce(joined).map(|el| named(el.name))),
         "collect" => timed(stream.aggregate(|a| a.collect()).map(|els| named(format!("({})", names(els))))),

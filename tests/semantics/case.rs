@@ -53,6 +53,8 @@ pub struct Case {
     /// The steps of the pipeline, each a list of words.
     pub steps: Vec<Vec<String>>,
     pub inputs: Vec<Vec<Arrival>>,
+    /// The file that is read, instead of inputs.
+    pub bytes: Option<Vec<u8>>,
     pub rows: Vec<String>,
     pub late: Vec<String>,
     /// Late elements that are counted and nothing else.
@@ -95,6 +97,7 @@ pub fn parse(text: &str) -> Vec<Case> {
         match what {
             "pipe" => case.steps = rest.split('|').map(words).collect(),
             "in" => case.inputs.push(words(rest).iter().flat_map(|w| arrivals(w)).collect()),
+            "bytes" => case.bytes = Some(bytes(rest)),
             "row" => case.rows.push(rest.to_owned()),
             "late" => case.late.push(rest.to_owned()),
             "dropped" => case.dropped = number(rest),
@@ -103,6 +106,28 @@ pub fn parse(text: &str) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// The bytes of a file: as they stand, with `\n`, `\r`, `\\` and `\xff`; or `zeros 100`.
+fn bytes(text: &str) -> Vec<u8> {
+    if let Some(n) = text.strip_prefix("zeros ") {
+        return vec![0; n.parse().expect("a number of bytes")];
+    }
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some((before, escaped)) = rest.split_once('\\') {
+        bytes.extend_from_slice(before.as_bytes());
+        let (byte, after) = match &escaped[..1] {
+            "n" => (b'\n', 1),
+            "r" => (b'\r', 1),
+            "x" => (u8::from_str_radix(&escaped[1..3], 16).expect("two hexadecimal digits"), 3),
+            _ => (escaped.as_bytes()[0], 1),
+        };
+        bytes.push(byte);
+        rest = &escaped[after..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    bytes
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::pipeline::{Probe, build};
 use flow_core::prelude::*;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 const SEEDS: u64 = 20;
@@ -54,6 +55,9 @@ fn configs(parallelism: usize) -> impl Iterator<Item = Config> {
 
 /// Runs the case in every way; what is wrong, if anything is.
 pub fn check(case: &Case) -> Result<(), String> {
+    // What is read has to be there until the last run is over.
+    let file = case.bytes.as_ref().map(|bytes| crate::text_files::write(bytes));
+    let path = file.as_ref().map(|file| file.path());
     let counted = case.dropped + i64::try_from(case.late.len()).expect("few late elements");
     let expected = Outcome { rows: case.rows.clone(), late: case.late.clone(), counted };
     for parallelism in [1, 2, 4] {
@@ -61,7 +65,7 @@ pub fn check(case: &Case) -> Result<(), String> {
         let mut first = None;
         for config in configs(parallelism) {
             let in_case = |what: String| format!("{}\n  {config:?}: {what}", case.id);
-            let Some(outcome) = run(case, config).map_err(in_case)? else { continue };
+            let Some(outcome) = run(case, path, config).map_err(in_case)? else { continue };
             let exact = parallelism == 1 && !case.fan_in();
             let (want, got) = if exact {
                 (expected.clone(), outcome.clone())
@@ -81,9 +85,12 @@ pub fn check(case: &Case) -> Result<(), String> {
 }
 
 /// One run; nothing when it failed as it should.
-fn run(case: &Case, config: Config) -> Result<Option<Outcome>, String> {
+fn run(case: &Case, file: Option<&Path>, config: Config) -> Result<Option<Outcome>, String> {
     let probe = Probe::new(case.has("stamps"));
-    let job = Job::build("case", |job| build(job, case, &probe));
+    let job = Job::build("case", |job| match file {
+        Some(path) => crate::text_files::build(job, case, path, &probe),
+        None => build(job, case, &probe),
+    });
     let job = job.parallelism(config.parallelism).batch_size(config.batch).ring_batches(config.ring);
     let report = match config.way {
         Way::On(host) => job.host(host).run(),

@@ -1,0 +1,170 @@
+//! Random inputs through random windows, against a model that a reader can check by eye.
+
+use crate::case::{Arrival, Case, El, instant};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A window operator as the rules describe it, one key after the other and no panes shared.
+struct Model {
+    size: i128,
+    offset: i128,
+    lateness: i128,
+    watermark: i128,
+    /// By start: whether the watermark has passed it, and its keys in order of appearance with their elements.
+    windows: BTreeMap<i128, (bool, Vec<(String, Vec<El>)>)>,
+    rows: Vec<String>,
+    late: Vec<String>,
+}
+
+impl Model {
+    fn item(&mut self, el: &El) {
+        let t = i128::from(el.time);
+        let start = t - (t - self.offset).rem_euclid(self.size);
+        let last = start + self.size - 1;
+        if last + self.lateness <= self.watermark {
+            self.late.push(format!("{el} by {}", self.watermark - last - self.lateness));
+            return;
+        }
+        let passed = last <= self.watermark;
+        let (_, keys) = self.windows.entry(start).or_insert((passed, Vec::new()));
+        let at = keys.iter().position(|(key, _)| *key == el.key).unwrap_or_else(|| {
+            keys.push((el.key.clone(), Vec::new()));
+            keys.len() - 1
+        });
+        keys[at].1.push(el.clone());
+        if passed {
+            let row = self.row(start, at);
+            self.rows.push(row);
+        }
+    }
+
+    fn watermark(&mut self, w: i128) {
+        self.watermark = self.watermark.max(w);
+        let due: Vec<i128> = self.windows.keys().copied().filter(|s| s + self.size - 1 <= w).collect();
+        for start in due {
+            if !std::mem::replace(&mut self.windows.get_mut(&start).expect("it is there").0, true) {
+                let rows: Vec<_> = (0..self.windows[&start].1.len()).map(|at| self.row(start, at)).collect();
+                self.rows.extend(rows);
+            }
+        }
+        self.windows.retain(|start, _| start + self.size - 1 + self.lateness > w);
+    }
+
+    fn row(&self, start: i128, at: usize) -> String {
+        let (key, els) = &self.windows[&start].1[at];
+        let names: Vec<&str> = els.iter().map(|el| el.name.as_str()).collect();
+        let end = i64::try_from(start + self.size).expect("small windows");
+        let slash = if key.is_empty() { "" } else { "/" };
+        format!("[{},{}) {key}{slash}{}", start, instant(end), names.join(","))
+    }
+}
+
+fn arrivals(keyed: bool) -> impl Strategy<Value = Vec<Arrival>> {
+    let item = (0..3, -20i64..60).prop_map(move |(key, time)| {
+        let key = if keyed { format!("k{key}") } else { String::new() };
+        Arrival::Item(El { key, name: time.to_string(), time, window: None })
+    });
+    let watermark = (-20i64..60).prop_map(Arrival::Watermark);
+    proptest::collection::vec(prop_oneof![3 => item, 1 => watermark], 0..30)
+}
+
+prop_compose! {
+    fn window()(size in 1i64..12)(
+        size in Just(size),
+        offset in 1 - size..size,
+        lateness in prop_oneof![Just(0), 0i64..15, Just(i64::MAX)],
+    ) -> (i64, i64, i64) {
+        (size, offset, lateness)
+    }
+}
+
+/// The case of this input, answered by the model. With `disorder` the watermarks of the input are left out.
+fn case(
+    (size, offset, lateness): (i64, i64, i64),
+    keyed: bool,
+    disorder: Option<i64>,
+    input: Vec<Arrival>,
+) -> Case {
+    let mut model = Model {
+        size: size.into(),
+        offset: offset.into(),
+        lateness: lateness.into(),
+        watermark: i128::MIN,
+        windows: BTreeMap::new(),
+        rows: Vec::new(),
+        late: Vec::new(),
+    };
+    for arrival in &input {
+        match (arrival, disorder) {
+            (Arrival::Item(el), None) => model.item(el),
+            (Arrival::Item(el), Some(disorder)) => {
+                model.item(el);
+                model.watermark(model.watermark.max(i128::from(el.time) - i128::from(disorder) - 1));
+            }
+            (Arrival::Watermark(w), None) => model.watermark(model.watermark.max((*w).into())),
+            _ => {}
+        }
+    }
+    model.watermark(i64::MAX.into());
+    let by_key = if keyed { " keyed" } else { "" };
+    let window = format!("tumbling {size} offset {offset} lateness {lateness}{by_key} late side collect");
+    let from = disorder.map(|d| format!("disorder {d}"));
+    let steps = from.iter().chain([&window]).map(|s| s.split(' ').map(str::to_owned).collect()).collect();
+    let id = format!("random: {steps:?} {input:?}");
+    Case { id, steps, inputs: vec![input], rows: model.rows, late: model.late, ..Case::default() }
+}
+
+/// Without the elements that do not respect their own input's watermark.
+fn on_time(input: Vec<Arrival>) -> Vec<Arrival> {
+    let mut watermark = i64::MIN;
+    let keep = |arrival: &Arrival| match arrival {
+        Arrival::Watermark(w) => {
+            watermark = watermark.max(*w);
+            true
+        }
+        Arrival::Item(el) => el.time > watermark,
+        _ => true,
+    };
+    input.into_iter().filter(keep).collect()
+}
+
+/// Counts by key and window: whatever meets when, nothing is late.
+fn counts(size: i64, union: bool, inputs: Vec<Vec<Arrival>>) -> Case {
+    let mut counts: BTreeMap<(i64, String), usize> = BTreeMap::new();
+    for arrival in inputs.iter().flatten() {
+        if let Arrival::Item(el) = arrival {
+            *counts.entry((el.time.div_euclid(size) * size, el.key.clone())).or_default() += 1;
+        }
+    }
+    let row = |((start, key), n): ((i64, String), usize)| format!("[{start},{}) {key}/{n}", start + size);
+    let rows = counts.into_iter().map(row).collect();
+    let window = format!("tumbling {size} keyed count");
+    let steps = union.then_some("union").into_iter().chain([window.as_str()]);
+    let steps = steps.map(|s| s.split(' ').map(str::to_owned).collect()).collect();
+    let id = format!("random: {steps:?} {inputs:?}");
+    Case { id, steps, inputs, rows, ..Case::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn windows_are_those_of_the_model(
+        window in window(),
+        (keyed, input) in any::<bool>().prop_flat_map(|keyed| (Just(keyed), arrivals(keyed))),
+        disorder in proptest::option::of(0i64..20),
+    ) {
+        let answer = crate::runner::check(&case(window, keyed, disorder, input));
+        prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
+    }
+
+    #[test]
+    fn whatever_meets_when_nothing_is_lost(
+        size in 1i64..12,
+        union in any::<bool>(),
+        inputs in proptest::collection::vec(arrivals(true).prop_map(on_time), 2..4),
+    ) {
+        let answer = crate::runner::check(&counts(size, union, inputs));
+        prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
+    }
+}
