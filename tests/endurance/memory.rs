@@ -76,3 +76,15 @@ fn a_slow_sink_keeps_memory_within_the_rings() {
         }
     }
 }
+
+/// It makes room long before it has made enough to wake its sender for: that is no wake-up that was lost.
+#[test]
+fn a_very_slow_sink_rescues_nobody() {
+    let _alone = alone();
+    let job = Job::build("very slow", |job| {
+        let numbers = source(from_iter(0..24)).boundary();
+        job.add(numbers.for_each(|_| std::thread::sleep(Duration::from_millis(60))));
+    });
+    let report = job.batch_size(1).host(HostKind::Threads).run().unwrap();
+    assert_eq!(report.rescues, 0);
+}
