@@ -63,3 +63,21 @@ fn a_source_that_waits_keeps_pace_and_idles() {
         assert!(load < 0.1, "{host:?}: {:.1} % of a core", 100.0 * load);
     }
 }
+
+/// A source that has no room is not silent: its watermark goes on holding back the other's.
+#[test]
+fn back_pressure_is_not_idleness() {
+    let _alone = alone();
+    let (far, silent) = channel(1);
+    far.send(1_000_000i64).unwrap();
+    let job = Job::build("pressed", |job| {
+        let pressed = source(from_iter(0..12i64)).event_time(|t| *t).idle(Millis(20));
+        let ahead = source(silent).event_time(|t| *t);
+        let slow = pressed.union(ahead).inspect(|_| std::thread::sleep(Duration::from_millis(60)));
+        job.add(slow.key_by(|t| t % 2).window(tumbling(Millis(1))).aggregate(|a| a.count()).for_each(|_| ()));
+    });
+    let handle = job.host(HostKind::Threads).batch_size(1).ring_batches(1).start().unwrap();
+    std::thread::sleep(Duration::from_millis(1000));
+    drop(far);
+    assert_eq!(handle.join().unwrap().late(), 0);
+}

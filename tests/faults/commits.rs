@@ -1,6 +1,6 @@
 //! All sinks commit, or none.
 
-use super::harness::{ALL, At, Ledger, LedgerSink, alone, timed};
+use super::harness::{ALL, At, Ledger, LedgerSink, On, alone, timed};
 use flow_core::prelude::*;
 
 /// Two sinks, each in two instances.
@@ -81,4 +81,32 @@ fn the_largest_parallelism_runs() {
     let ledger = Ledger::default();
     two_sinks(ledger.sink(), ledger.sink()).parallelism(256).run().unwrap();
     assert_eq!(ledger.committed(), 512);
+}
+
+/// What stands in a folder after two file sinks, the second of which is before a closure that fails, or not.
+fn files_after(on: On, fails: bool) -> (Result<Report>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first.txt"), folder.path().join("second.txt"));
+    let job = Job::build("files", |job| {
+        job.add(source(from_iter(0..1000u64)).map(|n| n.to_string()).sink(text_file(first)));
+        let picky = move |n: u64| if fails && n == 900 { Err("900 is too much") } else { Ok(n.to_string()) };
+        job.add(source(from_iter(0..1000u64)).rebalance().try_map(picky).sink(text_file(second)));
+    });
+    let result = on.run(job.parallelism(2).batch_size(64));
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    (result, names)
+}
+
+#[test]
+fn no_file_stands_there_after_a_failure() {
+    let _alone = alone();
+    for on in ALL {
+        let (result, names) = files_after(on, true);
+        assert_eq!(result.unwrap_err().stage(), Some("try_map"), "{on:?}");
+        assert_eq!(names, Vec::<String>::new(), "{on:?}");
+        let (result, names) = files_after(on, false);
+        assert!(result.is_ok() && names == ["first.txt", "second.txt"], "{on:?}: {names:?}");
+    }
 }

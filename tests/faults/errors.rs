@@ -3,12 +3,9 @@
 use super::harness::{At, Expected, Ledger, check};
 use flow_core::op::kind::{Bounded, Replayable};
 use flow_core::prelude::*;
-use flow_core::sink::{Sink, Writer};
 use flow_core::source::{Poll, Reader, Source};
-use flow_core::stage::{Commit, OpenCx};
+use flow_core::stage::OpenCx;
 use flow_core::window::aggregate::fail;
-use std::fs::File;
-use std::io::Write;
 
 fn fails(
     kind: ErrorKind,
@@ -113,38 +110,10 @@ fn of_a_sink_that_finishes() {
     });
 }
 
-/// Writes to a disk that is full.
-#[derive(Clone)]
-struct FullDisk;
-struct FullDiskWriter(File);
-
-fn io(error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Sink, error.to_string())
-}
-
-impl Sink<u64> for FullDisk {
-    type Writer = FullDiskWriter;
-    fn name(&self) -> &'static str {
-        "full_disk"
-    }
-    fn open(&self, _: &mut OpenCx) -> Result<FullDiskWriter> {
-        File::options().write(true).open("/dev/full").map(FullDiskWriter).map_err(io)
-    }
-}
-
-impl Writer<u64> for FullDiskWriter {
-    fn write(&mut self, item: u64, _: Timestamp) -> Result<()> {
-        writeln!(self.0, "{item}").map_err(io)
-    }
-    fn finish(self) -> Result<Option<Box<dyn Commit>>> {
-        Ok(None)
-    }
-}
-
 #[test]
 fn of_a_disk_that_is_full() {
-    fails(ErrorKind::Sink, "full_disk", "No space left on device", ".sink(", |job, _| {
-        job.add(numbers!().rebalance().sink(FullDisk));
+    fails(ErrorKind::Sink, "text_file", "No space left on device", ".sink(", |job, _| {
+        job.add(numbers!().rebalance().map(|n| n.to_string()).sink(text_file("/dev/full")));
     });
 }
 

@@ -222,3 +222,49 @@ fn stop_ends_a_job_whose_channel_is_silent() {
         assert!(sender.send(6).is_err());
     }
 }
+
+/// Two instances share the count of `take`: the one that waits for records hears that the other took the last.
+#[test]
+fn all_instances_of_take_end_when_one_has_taken_the_last() {
+    let _alone = alone();
+    for on in ALL {
+        let (sender, records) = channel::<u64>(16);
+        (0..3).for_each(|n| sender.send(n).unwrap());
+        let out = Collected::new();
+        let taken = out.clone();
+        let ((result, _sender), _) = timed("take from a silent channel", move || {
+            let job = Job::build("three", |job| {
+                // Both instances have slept by the time that one of them takes the last.
+                let late = source(records).rebalance().map(|n| {
+                    std::thread::sleep(Duration::from_millis(20 * n));
+                    n
+                });
+                job.add(late.take(3).collect(&taken));
+            });
+            (on.run(job.parallelism(2).batch_size(1)), sender)
+        });
+        result.unwrap();
+        assert_eq!(out.take().len(), 3, "{on:?}");
+    }
+}
+
+/// The sink waits for a reader that never comes.
+#[test]
+fn a_full_channel_behind_the_job_does_not_outlive_a_failure() {
+    let _alone = alone();
+    let (answers, _reader) = std::sync::mpsc::sync_channel(1);
+    let (result, took) = timed("a failure beside a full channel", move || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let job = Job::build("full", |job| {
+            let waits = flag.clone();
+            let told = source(endless()).inspect(move |n| waits.store(*n > 3, SeqCst));
+            job.add(told.boundary().sink(to_channel(answers)));
+            job.add(source(endless()).map(when(&flag)).for_each(|_| ()));
+        });
+        On::Threads.run(job.batch_size(1))
+    });
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("enough of this") && !error.contains("left behind"), "{error}");
+    assert!(took < PROMPT, "{took:?}");
+    assert_eq!(stage_threads(), Vec::<String>::new());
+}
