@@ -1,11 +1,11 @@
 //! Hosts: who steps the stages.
 //!
-//! * [`wire`]: connects the instances of a topology with rings and opens them on their threads;
-//! * [`task`]: a stage instance with its incoming rings, and **the** step: take, work, give back;
+//! * `wire`: connects the instances of a topology with rings and opens them on their threads;
+//! * `task`: a stage instance with its incoming rings, and **the** step: take, work, give back;
 //! * [`threads`]: threads that step tasks and sleep when none can go on: one a task (`threads`), or n in all (`workers(n)`);
 //! * [`simulation`]: one thread, a virtual clock, and a seed that chooses who steps next;
 //! * [`control`]: the first failure, the stop request, the wake-ups;
-//! * [`panics`]: where a panic came from.
+//! * `panics`: where a panic came from.
 //!
 //! Only this room starts threads. A host needs nothing of a stage but [`Stage`](crate::stage::Stage).
 

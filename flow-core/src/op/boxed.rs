@@ -19,7 +19,7 @@ const HANDOVER: usize = 256;
 
 /// Where a chain begins, as a type: what its visitor is told.
 pub trait RootKind: Send + 'static {
-    /// Tells `visit`; `head` is what [`Catch`] kept.
+    /// Tells `visit`; `head` is what `Catch` kept.
     fn tell<V: Visit>(head: Option<Box<dyn Any>>, cx: &mut BuildCx, visit: V);
 }
 

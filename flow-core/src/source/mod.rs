@@ -2,7 +2,7 @@
 //!
 //! A [`Source`] says into how many partitions it is cut, and opens a [`Reader`] for each; each partition is one
 //! instance of the source's stage, in order, with a watermark of its own. Built in: iterators ([`from_iter`],
-//! [`from_vec`]), a generator ([`generate()`]), an in-process channel ([`channel`]), and text ([`lines`], [`csv`],
+//! [`from_vec`]), a generator ([`generate()`]), an in-process channel ([`channel`]), and text ([`lines`], [`csv()`],
 //! [`stdin_lines`], [`tcp_lines`]).
 
 mod channel;

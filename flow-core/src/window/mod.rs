@@ -2,8 +2,8 @@
 //!
 //! * [`spec`]: the description: tumbling, global;
 //! * [`late`]: what happens to elements that come too late;
-//! * [`panes`]: state by pane, one table each; pure;
-//! * [`head`]: the operator: panes, watermark, firing as a cursor; [`sender`]: what happens before the exchange;
+//! * `panes`: state by pane, one table each; pure;
+//! * `head`: the operator: panes, watermark, firing as a cursor; `sender`: what happens before the exchange;
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;

@@ -17,7 +17,7 @@ use std::io::Read;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
-/// A source of text files: [`lines`] or [`csv`].
+/// A source of text files: [`lines`] or [`csv()`].
 ///
 /// Each file is a partition, or, with [`splits`](TextFiles::splits), several. Standard input and other
 /// files that may keep a reader waiting are read on a thread of their own, and never cut.
@@ -39,7 +39,7 @@ impl<T, F: Clone, B> Clone for TextFiles<T, F, B> {
 /// The source made by [`lines`].
 pub type Lines<B = Fail> = TextFiles<String, LineOptions, B>;
 
-/// The source made by [`csv`].
+/// The source made by [`csv()`].
 pub type Csv<T, B = Fail> = TextFiles<T, CsvOptions, B>;
 
 /// The lines of a file, of the files in a folder or matched by a glob, or of several of these.
