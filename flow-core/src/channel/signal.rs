@@ -32,6 +32,7 @@ use super::sync::{Arc, AtomicBool, AtomicU64, Parker, Unparker, fence};
 /// latency instead of a hang, and ten look-ups a second cost an idle thread nothing measurable.
 pub const PARK_MAX: Duration = Duration::from_millis(100);
 
+#[derive(Debug)]
 struct Shared {
     /// Whether the waiter sleeps or is about to. Set and cleared by the waiter, cleared by the waker that unparks.
     asleep: AtomicBool,
@@ -40,7 +41,7 @@ struct Shared {
 }
 
 /// Wakes the thread that owns the [`Waiter`]; cheap while that thread is awake.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Signal {
     shared: Arc<Shared>,
     unparker: Unparker,

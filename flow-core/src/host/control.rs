@@ -13,7 +13,7 @@ pub struct Control(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     /// The job is over: nobody steps any more.
-    over: AtomicBool,
+    over: Arc<AtomicBool>,
     /// Sources are asked to end.
     stop: AtomicBool,
     state: Mutex<State>,
@@ -71,6 +71,11 @@ impl Control {
     #[inline]
     pub fn is_over(&self) -> bool {
         self.0.over.load(Ordering::Relaxed)
+    }
+
+    /// The same, for stages, which know no hosts.
+    pub(crate) fn over(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0.over)
     }
 
     /// Takes the failure.

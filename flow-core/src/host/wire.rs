@@ -100,6 +100,7 @@ pub(crate) fn wire(
                 clock: Arc::clone(&settings.clock),
                 signal: signals[places[s][i]].clone(),
                 commits: settings.commits.clone(),
+                over: settings.control.over(),
             };
             let name = format!("{}[{i}]", def.name);
             let max_delay = settings.max_delay;

@@ -213,5 +213,13 @@ impl<F: Send + 'static, N: Tail> Tail for EventTimePush<F, N> {
         }
         self.next.tick(now);
     }
-    forward_tail!(next: room flush enough);
+    fn room(&mut self) -> bool {
+        let room = self.next.room();
+        if let Some(idle) = &mut self.idle {
+            // What cannot go on is not silent.
+            idle.seen |= !room;
+        }
+        room
+    }
+    forward_tail!(next: flush enough);
 }

@@ -2,30 +2,54 @@
 
 use super::operator::{OpError, Operator, Then};
 use super::{Kind, Stream};
-use std::sync::Arc;
+use crate::channel::Signal;
+use crate::stage::Context;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The records that a `take` or `skip` has yet to count, over all instances.
 ///
 /// The count belongs to one run: a clone of the untouched original is made for each instance, and those share it.
 #[derive(Clone)]
-pub struct Remaining(Arc<AtomicU64>);
+pub struct Remaining(Arc<Shared>);
+
+struct Shared {
+    left: AtomicU64,
+    /// The threads of all instances: those that wait for records have to hear that no more are wanted.
+    waiting: Mutex<Vec<Signal>>,
+}
 
 impl Remaining {
     fn new(n: u64) -> Self {
-        Remaining(Arc::new(AtomicU64::new(n)))
+        Remaining(Arc::new(Shared { left: AtomicU64::new(n), waiting: Mutex::default() }))
+    }
+
+    fn waits(&self, signal: &Signal) {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(signal.clone());
+    }
+
+    #[cold]
+    fn tell(&self) {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Signal::wake);
     }
 
     /// Whether one more was left to count.
     #[inline]
     fn one(&self) -> bool {
         // One instance pays a load once the count is used up; before that each record is one read-modify-write.
-        self.0.load(Ordering::Relaxed) > 0
-            && self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+        if self.none() {
+            return false;
+        }
+        let less = |n: u64| n.checked_sub(1);
+        let before = self.0.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        if before == Ok(1) {
+            self.tell();
+        }
+        before.is_ok()
     }
 
     fn none(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
+        self.0.left.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -37,6 +61,10 @@ impl<T: 'static> Operator<T> for Take {
     const FALLIBLE: bool = false;
     fn name(&self) -> &'static str {
         "take"
+    }
+    fn open(&mut self, cx: &Context) -> Result<(), OpError> {
+        self.0.waits(cx.signal());
+        Ok(())
     }
     #[inline]
     fn item<O: FnMut(T)>(&mut self, item: T, out: &mut O) -> Result<(), OpError> {

@@ -1,10 +1,17 @@
 //! Records to other parts of the program, through a standard channel.
 
 use super::{Sink, Writer, sink_error};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::stage::{Commit, OpenCx};
 use crate::time::Timestamp;
-use std::sync::mpsc::SyncSender;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::time::Duration;
+
+/// Between two tries while the channel is full: short at first, so that a quick reader does not run dry.
+const PAUSE_MIN: Duration = Duration::from_micros(20);
+const PAUSE_MAX: Duration = Duration::from_millis(1);
 
 /// See [`to_channel`].
 pub struct ChannelSink<T>(SyncSender<T>);
@@ -35,20 +42,47 @@ impl<T: Send + 'static> Sink<T> for ChannelSink<T> {
     fn name(&self) -> &'static str {
         "to_channel"
     }
-    fn open(&self, _: &mut OpenCx) -> Result<ChannelWriter<T>> {
-        Ok(ChannelWriter(self.0.clone()))
+    fn open(&self, cx: &mut OpenCx) -> Result<ChannelWriter<T>> {
+        Ok(ChannelWriter { sender: self.0.clone(), over: Arc::clone(cx.over()) })
     }
 }
 
 /// Writes into a channel.
-pub struct ChannelWriter<T>(SyncSender<T>);
+pub struct ChannelWriter<T> {
+    sender: SyncSender<T>,
+    over: Arc<AtomicBool>,
+}
+
+impl<T> ChannelWriter<T> {
+    /// The channel is full. The standard library's own waiting would go on when the job has failed.
+    #[cold]
+    fn wait(&self, mut item: T) -> Result<()> {
+        let mut pause = PAUSE_MIN;
+        while !self.over.load(Relaxed) {
+            std::thread::sleep(pause);
+            pause = (2 * pause).min(PAUSE_MAX);
+            item = match self.sender.try_send(item) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(item)) => item,
+                Err(TrySendError::Disconnected(_)) => return Err(gone()),
+            };
+        }
+        Err(sink_error("the job ended while the channel was full"))
+    }
+}
+
+fn gone() -> Error {
+    sink_error("the receiving end of the channel is gone").note("keep it until the job has ended")
+}
 
 impl<T: Send + 'static> Writer<T> for ChannelWriter<T> {
+    #[inline]
     fn write(&mut self, item: T, _: Timestamp) -> Result<()> {
-        let gone = |_| {
-            sink_error("the receiving end of the channel is gone").note("keep it until the job has ended")
-        };
-        self.0.send(item).map_err(gone)
+        match self.sender.try_send(item) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(item)) => self.wait(item),
+            Err(TrySendError::Disconnected(_)) => Err(gone()),
+        }
     }
     fn finish(self) -> Result<Option<Box<dyn Commit>>> {
         Ok(None)

@@ -156,6 +156,7 @@ pub struct OpenCx {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) signal: Signal,
     pub(crate) commits: Commits,
+    pub(crate) over: Arc<AtomicBool>,
 }
 
 impl OpenCx {
@@ -194,6 +195,11 @@ impl OpenCx {
         &self.signal
     }
 
+    /// Whether the job has failed. A sink that has to wait for something outside looks here now and then, and gives up.
+    pub fn over(&self) -> &Arc<AtomicBool> {
+        &self.over
+    }
+
     /// Where a sink leaves what the end of the job makes final.
     pub fn commits(&self) -> &Commits {
         &self.commits
@@ -206,7 +212,12 @@ impl OpenCx {
 
     /// What the user's own code sees of all this.
     pub fn context(&self) -> Context {
-        Context { instance: self.instance, instances: self.instances, metrics: self.metrics.clone() }
+        Context {
+            instance: self.instance,
+            instances: self.instances,
+            metrics: self.metrics.clone(),
+            signal: self.signal.clone(),
+        }
     }
 }
 
@@ -229,6 +240,7 @@ pub struct Context {
     instance: usize,
     instances: usize,
     metrics: StageMetrics,
+    signal: Signal,
 }
 
 impl Context {
@@ -240,6 +252,11 @@ impl Context {
     /// How many instances of this operator there are.
     pub fn parallelism(&self) -> usize {
         self.instances
+    }
+
+    /// Wakes the thread that steps this instance: for an operator whose instances have news for each other.
+    pub fn signal(&self) -> &Signal {
+        &self.signal
     }
 
     /// A counter that stands in the job's report under `name`.

@@ -83,6 +83,7 @@ fn open_cx(inputs: usize) -> OpenCx {
         clock: Arc::new(VirtualClock::new()),
         signal,
         commits: Commits::default(),
+        over: Arc::default(),
     }
 }
 
