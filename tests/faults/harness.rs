@@ -12,8 +12,8 @@ use std::time::Duration;
 /// A run that takes longer has hung.
 const HUNG: Duration = Duration::from_secs(20);
 
-/// In which a job that has failed has to return.
-pub const PROMPT: Duration = Duration::from_secs(1);
+/// In which a job that has failed has to return: a second, and another for a machine that is busy with other tests.
+pub const PROMPT: Duration = Duration::from_secs(2);
 
 /// Who steps the stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
