@@ -7,6 +7,18 @@
 //! * [`control`]: the first failure, the stop request, the wake-ups;
 //! * `panics`: where a panic came from.
 //!
+//! # When something fails
+//!
+//! 1. A step, an opening or a destructor that panics or returns an error is caught where it was called, and the thread
+//!    tells [`Control::fail`]. The first failure is the job's; everybody who sleeps is woken.
+//! 2. Each thread looks before every step whether the job is over, and leaves.
+//! 3. Only then does it drop its tasks. The other way round a ring would close without an end before the others know
+//!    why, and a sender would take it for a receiver that has enough.
+//! 4. `run` waits for the threads, but for less than a second: one that is inside a user's closure cannot be stopped, so
+//!    it is named in the error and left behind.
+//! 5. What the sinks have staged is taken back, also what a thread stages that was left behind. When nothing has failed it
+//!    is committed, after the last thread has finished.
+//!
 //! Only this room starts threads. A host needs nothing of a stage but [`Stage`](crate::stage::Stage).
 
 pub mod control;
