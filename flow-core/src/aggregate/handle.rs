@@ -57,7 +57,7 @@ impl<T> Agg<T> {
         Mean(number)
     }
 
-    /// The variance of the population. Where the closure returns an `Option` so is the result.
+    /// The sample variance; `None` below two values.
     pub fn variance<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(self, number: F) -> Variance<F> {
         Variance(number)
     }

@@ -181,7 +181,7 @@ where
     }
 }
 
-/// The variance of the population (divided by n). None for no records. An `Option` where the closure returns one. Welford's method, merged as Chan, Golub and LeVeque do
+/// The sample variance (divided by n − 1); `None` below two values. Welford's method, merged as Chan, Golub and LeVeque do
 /// ("Updating formulae and a pairwise algorithm for computing sample variances", 1979).
 #[derive(Clone)]
 pub struct Variance<F>(pub(super) F);
@@ -190,7 +190,7 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Va
     type In = Option<f64>;
     /// Count, mean, sum of squared distances from the mean.
     type Acc = (u64, f64, f64);
-    type Out = <N::Presence as Presence>::Of<f64>;
+    type Out = Option<f64>;
     type Algebra = super::Merges;
     fn name(&self) -> String {
         "variance".into()
@@ -212,8 +212,8 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Va
         }
         Ok(())
     }
-    fn result(&self, acc: &(u64, f64, f64)) -> Option<Self::Out> {
-        N::Presence::of((acc.0 > 0).then(|| acc.2 / acc.0 as f64))
+    fn result(&self, acc: &(u64, f64, f64)) -> Option<Option<f64>> {
+        Some((acc.0 > 1).then(|| acc.2 / (acc.0 - 1) as f64))
     }
 }
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Mergeable<T> for Variance<F> {
