@@ -33,6 +33,7 @@ use flow_core::host::HostKind;
 use function::Rec;
 use graph::Graph;
 use plan::{Op, plan};
+use port::{Event, Strand};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::fmt::Debug;
@@ -101,8 +102,13 @@ fn run_and_compare(
     for (port, shown) in built.shown.iter().enumerate() {
         let Some(shown) = shown else { continue };
         let known = &graph.ports[port];
+        let found = shown.rows();
+        let in_order = known.strands.iter().all(|strand| contains(&found, strand));
         let expected: Vec<Rec> = known.elements().map(|el| el.rec).collect();
-        same(shown.rows(), expected, known.single()).map_err(|why| format!("rows of s{port}: {why}"))?;
+        same(found, expected, known.single()).map_err(|why| format!("rows of s{port}: {why}"))?;
+        if !in_order {
+            return Err(format!("rows of s{port}: what came from one sender is not in its order"));
+        }
     }
     // What lies before a `take` may not see all of its input.
     if graph.cuts {
@@ -119,6 +125,15 @@ fn run_and_compare(
         }
     }
     Ok(())
+}
+
+/// Whether the records of a strand are among `found`, in their order.
+fn contains(found: &[Rec], strand: &Strand) -> bool {
+    let mut found = found.iter();
+    strand.iter().all(|event| match event {
+        Event::El(el) => found.any(|rec| *rec == el.rec),
+        Event::Watermark(_) => true,
+    })
 }
 
 fn same<T: Ord + Debug>(mut found: Vec<T>, mut expected: Vec<T>, in_order: bool) -> Result<(), String> {

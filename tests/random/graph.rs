@@ -39,6 +39,9 @@ impl Graph {
             late: 0,
             cuts: false,
         };
+        if plan.run.seed.is_multiple_of(2) {
+            plan.steps.first().map(|step| graph.timed(0, step.disorder));
+        }
         plan.steps.iter().for_each(|step| graph.step(step));
         graph
     }
@@ -49,7 +52,7 @@ impl Graph {
         if matches!(step.op, Op::Tumbling(_)) {
             // Where elements are late is where windows are hard.
             let lossy = |port: &Port| port.timed && port.single() && !port.punctual();
-            let lossy = self.ports.iter().rposition(lossy).filter(|_| step.other.is_multiple_of(4));
+            let lossy = self.ports.iter().rposition(lossy).filter(|_| step.other.is_multiple_of(2));
             from = lossy.unwrap_or_else(|| self.timed(from, step.disorder));
         }
         let mut inputs = vec![from];

@@ -71,7 +71,7 @@ pub fn source(source: &Source) -> Port {
     };
     let event = |rec: Rec| Event::El(El { rec, time: 0, key: 0 });
     let strands: Vec<Strand> = parts.into_iter().map(|part| part.into_iter().map(event).collect()).collect();
-    Port { alone: true, ..Port::new(false, strands.len(), strands) }
+    Port { alone: true, ..Port::new(false, strands.len(), strands, true) }
 }
 
 /// The records of `generate`.
@@ -92,7 +92,7 @@ fn one_to_one(op: &Op, input: &Port) -> Option<Port> {
         Op::Apply if input.alone => {
             let strands = input.strands.iter().map(|strand| {
                 let mut before = 0;
-                let one = Port::new(input.timed, 1, vec![strand.clone()]);
+                let one = Port::new(input.timed, 1, vec![strand.clone()], true);
                 one.records(|r| [Rec { val: with_state(&mut before, r), ..r }]).strands.remove(0)
             });
             Port { strands: strands.collect(), ..*input }
@@ -119,7 +119,7 @@ fn count_off(n: u8, take: bool, input: &Port) -> Option<Outcome> {
 fn route(op: &Op, input: &Port, p: usize) -> Port {
     let (timed, strands) = (input.timed, &input.strands);
     if p == 1 || matches!(op, Op::Global) {
-        return Port::new(timed, 1, strands.clone());
+        return Port::new(timed, 1, strands.clone(), input.single());
     }
     let one_sender = input.single();
     let parts: Vec<Strand> = match op {
@@ -129,7 +129,7 @@ fn route(op: &Op, input: &Port, p: usize) -> Port {
         _ => strands.iter().flat_map(|strand| in_turn(strand, usize::MAX)).collect(),
     };
     let alone = one_sender && !matches!(op, Op::Shuffle(_));
-    Port { alone, ..Port::new(timed, p, parts) }
+    Port { alone, ..Port::new(timed, p, parts, one_sender) }
 }
 
 /// One part of a strand for each of `n` receivers in turn.
@@ -176,6 +176,6 @@ fn split(op: &Op, input: &Port) -> Outcome {
 
 fn union(a: &Port, b: &Port) -> Option<Port> {
     let strands = a.strands.iter().chain(&b.strands).cloned().collect();
-    let port = Port::new(a.timed, a.instances.max(b.instances), strands);
+    let port = Port::new(a.timed, a.instances.max(b.instances), strands, false);
     (a.timed == b.timed).then_some(port)
 }

@@ -21,9 +21,9 @@ pub fn keyed(input: &Port, form: Option<Form>) -> Port {
 }
 
 /// The strands behind an exchange by key: those of different keys may be on different instances.
-pub fn by_key(timed: bool, p: usize, strands: Vec<Strand>, apart: bool) -> Port {
+pub fn by_key(timed: bool, p: usize, strands: Vec<Strand>, apart: bool, one_sender: bool) -> Port {
     let strands = if p > 1 || apart { scatter_all(&strands, |el| el.key) } else { strands };
-    Port::new(timed, p, strands)
+    Port::new(timed, p, strands, one_sender)
 }
 
 /// A rolling operator over a keyed stream.
@@ -40,7 +40,7 @@ pub fn roll(input: &Port, roll: Roll, p: usize) -> Option<Port> {
         seen.push(el.rec);
         rolled(roll, el.key, seen).map(|rec| El { rec, ..el })
     });
-    Some(by_key(input.timed, p, rolled.strands, !ordered))
+    Some(by_key(input.timed, p, rolled.strands, !ordered, input.single()))
 }
 
 /// What a rolling operator says to the last of all records of a key.
@@ -83,7 +83,7 @@ pub fn distinct(input: &Port, p: usize) -> Option<Port> {
     let mut seen = HashSet::new();
     let first = Port { strands, ..*input }.each(|el| seen.insert(el.rec).then_some(el));
     let strands = if p > 1 || !ordered { scatter_all(&first.strands, |el| el.rec) } else { first.strands };
-    Some(Port::new(input.timed, p, strands))
+    Some(Port::new(input.timed, p, strands, input.single()))
 }
 
 /// Puts an element behind a strand.

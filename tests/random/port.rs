@@ -30,21 +30,24 @@ pub struct Port {
     pub timed: bool,
     /// In how many instances it runs.
     pub instances: usize,
-    /// Whether no instance has more than one strand.
+    /// Whether each instance has at most one strand, and the watermark is that of its strand.
     pub alone: bool,
     pub strands: Vec<Strand>,
 }
 
 impl Port {
-    pub fn new(timed: bool, instances: usize, strands: Vec<Strand>) -> Self {
-        let alone = instances == 1 && strands.len() <= 1;
-        Port { timed, instances, alone, strands }
+    /// Strands behind an exchange; `one_sender` says that all of them come from one sender without fan-in.
+    pub fn new(timed: bool, instances: usize, strands: Vec<Strand>, one_sender: bool) -> Self {
+        let port = Port { timed, instances, alone: false, strands };
+        // Other senders hold the watermark back: that makes no difference to elements that are before it anyway.
+        let alone = instances == 1 && port.strands.len() <= 1 && (one_sender || port.punctual());
+        Port { alone, ..port }
     }
 
     /// Whether the order of all its elements is known, and which of them are late for whatever follows: it is a function of the
     /// input.
     pub fn single(&self) -> bool {
-        self.instances == 1 && self.strands.len() <= 1
+        self.instances == 1 && self.alone
     }
 
     /// Whether no element is behind the watermark of its own strand: then none is late, however strands come together.

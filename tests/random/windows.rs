@@ -80,8 +80,8 @@ pub fn tumbling(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
     let Run { results, late, .. } = run;
     let instances = if window.form.is_some() { p } else { 1 };
     let count = late.iter().filter(|event| matches!(event, Event::El(_))).count();
-    let results = by_key(true, instances, vec![results], !single);
-    let late = by_key(true, instances, vec![late], !single);
+    let results = by_key(true, instances, vec![results], !single, single);
+    let late = by_key(true, instances, vec![late], !single, single);
     let ports = if window.side { vec![results, late] } else { vec![results] };
     Some(Outcome { ports, late: count, cuts: false })
 }
@@ -170,7 +170,7 @@ pub fn global(input: &Port, agg: Agg, instances: usize) -> Option<Port> {
         let rec = row(key, i64::MIN, i64::MAX, aggregate(agg, &records)?);
         push(&mut rows, El { rec, time: i64::MAX, key });
     }
-    Some(by_key(input.timed, instances, vec![rows], !input.single()))
+    Some(by_key(input.timed, instances, vec![rows], !input.single(), input.single()))
 }
 
 /// One result of everything, without event time.
@@ -192,5 +192,5 @@ pub fn total(input: &Port, total: Total) -> Option<Port> {
         _ => aggregate(agg, &records),
     };
     let row = value.map(|value| Event::El(El { rec: rec(0, value), time: 0, key: 0 }));
-    Some(Port::new(false, 1, vec![row.into_iter().collect()]))
+    Some(Port::new(false, 1, vec![row.into_iter().collect()], true))
 }
