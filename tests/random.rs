@@ -64,7 +64,12 @@ fn jobs_do_what_the_interpreter_says() {
 fn case(seed: u64, coverage: &mut Coverage) {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let config = Config { failure_persistence: None, max_shrink_iters: 2000, ..Config::default() };
+    let config = Config {
+        failure_persistence: None,
+        max_shrink_iters: 4000,
+        max_shrink_time: 20_000,
+        ..Config::default()
+    };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let tree = plan().new_tree(&mut runner).expect("no strategy rejects");
     coverage.add(&Graph::new(&tree.current()));
