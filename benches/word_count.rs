@@ -11,7 +11,7 @@ dataflow! {
     fn counts(text: PathBuf, counted: Collected<Windowed<String, u64>>) {
         let words = source(lines(text))
             .flat_map(|line| line.split_ascii_whitespace().map(str::to_ascii_lowercase).collect::<Vec<_>>());
-        words.key_by_ref(|word| word.as_str()).window(global()).aggregate(|a| a.count()).collect(&counted);
+        words.key_by_ref(|word| word.as_str()).window(global()).count().collect(&counted);
     }
 }
 

@@ -9,7 +9,7 @@ dataflow! {
         let words = source(lines(input))
             .flat_map(|line| line.split_ascii_whitespace().map(str::to_lowercase).collect::<Vec<_>>())
             .filter(|word| word.len() > 0);
-        let counts = words.key_by_ref(|word| word.as_str()).window(global()).aggregate(|a| a.count());
+        let counts = words.key_by_ref(|word| word.as_str()).window(global()).count();
         counts.for_each(|count| println!("{} {}", count.key, count.value));
     }
 }

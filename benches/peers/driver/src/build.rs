@@ -20,7 +20,7 @@ pub fn programs(args: &Args) -> Result<Programs, Failure> {
     packages.push(FLOW.package);
     packages.sort_unstable();
     packages.dedup();
-    packages.into_iter().map(|package| Ok((package, build(package)?))).collect()
+    packages.into_iter().map(|package| Ok((package, program(package)?))).collect()
 }
 
 /// The workspace's target folder: this program is `target/release/peers`.
@@ -30,7 +30,8 @@ pub fn target() -> Result<PathBuf, Failure> {
     Ok(target.to_owned())
 }
 
-fn build(package: &'static str) -> Result<PathBuf, Failure> {
+/// Builds one package and gives the path of its program.
+pub fn program(package: &'static str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let target = target()?;
     let status = Command::new(cargo)

@@ -40,11 +40,14 @@ struct Pairs {
     runs: Vec<(Measured, Measured)>,
 }
 
+/// Runs flow once. It is not counted: it warms the page cache, and tells whether flow has the workload.
+pub fn warm_up(args: &Args, flow: &Path, text: &Path) -> Result<(), Failure> {
+    run(args, flow, args.parallelism, text).map(drop)
+}
+
 /// Runs all pairs against all peers.
 pub fn all(args: &Args, programs: &Programs, text: &Path) -> Result<Vec<Comparison>, Failure> {
     let runner = Runner { args, programs, text };
-    // Not counted: it warms the page cache, and tells whether flow has the workload.
-    runner.ours()?;
     let mut all: Vec<Pairs> =
         args.against.iter().map(|peer| Pairs { peer, absent: false, runs: Vec::new() }).collect();
     for round in 0..args.pairs {
@@ -97,19 +100,17 @@ impl Runner<'_> {
     }
 
     fn ours(&self) -> Result<Measured, Failure> {
-        self.run(FLOW.package, self.args.parallelism)
+        run(self.args, &self.programs[FLOW.package], self.args.parallelism, self.text)
     }
 
     fn theirs(&self, peer: &Peer) -> Result<Measured, Failure> {
-        self.run(peer.program.package, peer.threads(self.args.parallelism))
+        run(self.args, &self.programs[peer.program.package], peer.threads(self.args.parallelism), self.text)
     }
+}
 
-    fn run(&self, package: &str, threads: usize) -> Result<Measured, Failure> {
-        let program = &self.programs[package];
-        let out = program.with_file_name(format!("{package}-counts.txt"));
-        let (workload, n) = (self.args.workload.as_str(), self.args.n);
-        process::run(program, Task { workload, threads, n, text: self.text, out: &out })
-    }
+fn run(args: &Args, program: &Path, threads: usize, text: &Path) -> Result<Measured, Failure> {
+    let out = program.with_extension("counts.txt");
+    process::run(program, Task { workload: &args.workload, threads, n: args.n, text, out: &out })
 }
 
 impl Pairs {

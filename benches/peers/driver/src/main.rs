@@ -17,6 +17,7 @@ mod text;
 use std::process::ExitCode;
 
 use args::Args;
+use contender::FLOW;
 use process::Failure;
 
 fn main() -> ExitCode {
@@ -33,13 +34,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// The whole of it: read the arguments, build, make the text, run the pairs, print.
+/// The whole of it: read the arguments, make the text, see that flow has the workload, build the peers, run the pairs,
+/// print.
 fn compare() -> Result<(), Failure> {
     let Some(args) = Args::from_env()? else {
         print!("{}", args::USAGE);
         return Ok(());
     };
     let text = text::ready(&args)?;
+    let flow = build::program(FLOW.package)?;
+    compare::warm_up(&args, &flow, &text)?;
     let programs = build::programs(&args)?;
     let comparisons = compare::all(&args, &programs, &text)?;
     if args.json {

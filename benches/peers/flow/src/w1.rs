@@ -11,7 +11,7 @@ dataflow! {
     fn w1(text: PathBuf, splits: usize, counts: Collected<Windowed<String, u64>>) {
         let words = source(lines(text).splits(splits))
             .flat_map(|line| line.split_ascii_whitespace().map(str::to_ascii_lowercase).collect::<Vec<_>>());
-        let counted = words.key_by_ref(|word| word.as_str()).window(global()).aggregate(|a| a.count());
+        let counted = words.key_by_ref(|word| word.as_str()).window(global()).count();
         counted.collect(&counts);
     }
 }
