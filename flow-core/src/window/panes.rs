@@ -56,9 +56,8 @@ impl<K, A> Panes<K, A> {
         let (start, end) = span.shown();
         self.current = at;
         self.low = start.0;
-        // A span that reaches beyond the range of timestamps is left to the slow path.
-        let exact = i128::from(start.0) == span.start && i128::from(end.0) == span.end;
-        self.length = if exact { (span.end - span.start) as u64 } else { 0 };
+        // Of a span that reaches beyond the range of timestamps the very last one is left to the slow path.
+        self.length = end.0.wrapping_sub(start.0) as u64;
         &mut self.open[at]
     }
 

@@ -2,27 +2,46 @@
 
 use std::path::PathBuf;
 
+use compact_str::CompactString;
 use flow_core::prelude::*;
 use peer_common::words::write_counts;
 use peer_common::{Answer, Run};
 
 dataflow! {
     /// Counts each word of a text.
-    fn w1(text: PathBuf, splits: usize, counts: Collected<Windowed<String, u64>>) {
-        let words = source(lines(text).splits(splits))
-            .flat_map(|line| line.split_ascii_whitespace().map(str::to_ascii_lowercase).collect::<Vec<_>>());
-        let counted = words.key_by_ref(|word| word.as_str()).window(global()).count();
+    fn w1(text: PathBuf, splits: usize, counts: Collected<Windowed<CompactString, u64>>) {
+        let words = source(lines(text).splits(splits)).flat_map(|line| Words { line, at: 0 });
+        let counted = words.key_by_ref(|word| word).window(global()).count();
         counted.collect(&counts);
+    }
+}
+
+/// The words of a line, in lower case; short ones lie in place, without an allocation.
+struct Words {
+    line: String,
+    at: usize,
+}
+
+impl Iterator for Words {
+    type Item = CompactString;
+
+    #[inline]
+    fn next(&mut self) -> Option<CompactString> {
+        let rest = self.line.as_bytes().get(self.at..)?;
+        let start = rest.iter().position(|b| !b.is_ascii_whitespace())?;
+        let len = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
+        let from = self.at + start;
+        self.at = from + len;
+        let mut word = CompactString::new(&self.line[from..self.at]);
+        word.make_ascii_lowercase();
+        Some(word)
     }
 }
 
 /// Words are exchanged by their hash, counted before and behind the exchange.
 pub fn run(run: &Run) -> Answer {
     let counts = Collected::new();
-    w1(run.text.clone(), run.threads, counts.clone())
-        .parallelism(run.threads)
-        .run()
-        .expect("the job ends well");
-    let counts = counts.take().into_iter().map(|count| (count.key, count.value)).collect();
+    w1(run.text.clone(), run.threads, counts.clone()).parallelism(run.threads).run().expect("the job ends well");
+    let counts = counts.take().into_iter().map(|count| (count.key.into_string(), count.value)).collect();
     write_counts(counts, &run.out).expect("the counts can be written")
 }
