@@ -1,10 +1,11 @@
 //! What a window does before the exchange: it lifts elements, and merges those that are certainly on time.
 //!
-//! **Local pre-aggregation**, where the aggregate commutes; with a single receiver too, since a table look-up here saves the
-//! way over the ring (W4 at parallelism 1: 0.256 s instead of 0.286). The sender keeps a table a pane and merges elements whose pane its own watermark has not passed; it sends a pane's partials before the mark that
-//! passes the pane's end, and all of them before every other mark and at a size limit. So no partial is late (the merged watermark
-//! is at most the sender's), and the sender has nothing to snapshot. Elements behind the sender's watermark travel one by one:
-//! the receiver judges them. An input that has been idle does not know the merged watermark; from then on all travel.
+//! **Local pre-aggregation**, where the aggregate commutes; with a single receiver too, since a look-up here saves the way
+//! over the ring (W4 at parallelism 1: 0.256 s instead of 0.286). The sender keeps a table a pane and merges elements whose
+//! pane its own watermark has not passed; it sends a pane's partials before the mark that passes the pane's end, and all
+//! of them before every other mark and at a size limit. So no partial is late (the merged watermark is at most the
+//! sender's), and the sender has nothing to snapshot. Elements behind the sender's watermark travel one by one: the
+//! receiver judges them. An input that has been idle does not know the merged watermark; from then on all travel.
 //! It is switched off where it does not reduce.
 
 use super::head::{Accu, Item, ItemOf, Partial, PartialOf, Row};

@@ -10,7 +10,7 @@ use peer_common::{Answer, Run};
 dataflow! {
     /// Counts each word of a text.
     fn w1(text: PathBuf, splits: usize, counts: Collected<Windowed<CompactString, u64>>) {
-        let words = source(lines(text).splits(splits)).flat_map(|line| Words { line, at: 0 });
+        let words = source(lines(text).splits(splits)).flat_map(Words::of);
         let counted = words.key_by_ref(|word| word).window(global()).count();
         counted.collect(&counts);
     }
@@ -22,26 +22,32 @@ struct Words {
     at: usize,
 }
 
+impl Words {
+    fn of(mut line: String) -> Words {
+        line.make_ascii_lowercase();
+        Words { line, at: 0 }
+    }
+}
+
 impl Iterator for Words {
     type Item = CompactString;
 
     #[inline]
     fn next(&mut self) -> Option<CompactString> {
-        let rest = self.line.as_bytes().get(self.at..)?;
-        let start = rest.iter().position(|b| !b.is_ascii_whitespace())?;
-        let len = rest[start..].iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len() - start);
-        let from = self.at + start;
-        self.at = from + len;
-        let mut word = CompactString::new(&self.line[from..self.at]);
-        word.make_ascii_lowercase();
-        Some(word)
+        let rest = self.line[self.at..].trim_ascii_start();
+        let len = rest.bytes().position(|b| b.is_ascii_whitespace()).unwrap_or(rest.len());
+        self.at = self.line.len() - rest.len() + len;
+        (len > 0).then(|| CompactString::new(&rest[..len]))
     }
 }
 
 /// Words are exchanged by their hash, counted before and behind the exchange.
 pub fn run(run: &Run) -> Answer {
     let counts = Collected::new();
-    w1(run.text.clone(), run.threads, counts.clone()).parallelism(run.threads).run().expect("the job ends well");
+    w1(run.text.clone(), run.threads, counts.clone())
+        .parallelism(run.threads)
+        .run()
+        .expect("the job ends well");
     let counts = counts.take().into_iter().map(|count| (count.key.into_string(), count.value)).collect();
     write_counts(counts, &run.out).expect("the counts can be written")
 }
