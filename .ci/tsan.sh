@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The channel room under the thread sanitizer. It is an unstable flag of the stable compiler, hence RUSTC_BOOTSTRAP.
+# The channel room, and jobs on the hosts, under the thread sanitizer. It is an unstable flag of the stable compiler, hence RUSTC_BOOTSTRAP.
 # Arguments beyond `--short` name other tests of flow-core to run: `.ci/tsan.sh channel host`.
 #
 # With the source of std (component rust-src) std is built with the sanitizer as well, and any report fails. Without it, std is
@@ -25,8 +25,13 @@ export RUSTC_BOOTSTRAP=1
 tests=(cargo test --locked --target "$target" -p flow-core --lib)
 options="suppressions=$PWD/.ci/tsan.supp"
 if [ -e "$sysroot/lib/rustlib/src/rust/library/std/Cargo.toml" ]; then
-    TSAN_OPTIONS="$options halt_on_error=1" RUSTFLAGS="-Zsanitizer=thread" \
-        "${tests[@]}" -Zbuild-std -- "${@:-channel}"
+    export TSAN_OPTIONS="$options halt_on_error=1" RUSTFLAGS="-Zsanitizer=thread"
+    "${tests[@]}" -Zbuild-std -- "${@:-channel}"
+    if [ $# -eq 0 ]; then
+        # Whole jobs on the hosts with threads. How idle they are is not measured here: the sanitizer works too.
+        FLOW_ENDURANCE_RUNS=30 cargo test --locked --target "$target" -Zbuild-std -p flow-tests \
+            --test endurance --test faults -- --skip idle::
+    fi
     exit
 fi
 

@@ -60,7 +60,7 @@ fn a_source_that_waits_keeps_pace_and_idles() {
         assert_eq!((out.take().len(), report.rescues), (150, 0));
         // The last number is due after 1.49 s.
         assert!(took > Duration::from_millis(1400) && took < Duration::from_secs(5), "{host:?}: {took:?}");
-        assert!(load < 0.1, "{host:?}: {:.1} % of a core", 100.0 * load);
+        assert!(load < 0.25, "{host:?}: {:.1} % of a core", 100.0 * load);
     }
 }
 
