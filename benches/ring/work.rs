@@ -163,9 +163,11 @@ fn chunks_of_flow(items: u64) -> Duration {
     let produce = move || {
         let (mut rest, mut busy) = (0..items, Busy::default());
         while !rest.is_empty() {
-            if tx.push_from(&mut rest.by_ref().take(CHUNK_ITEMS)) == 0 {
+            let mut chunk = rest.start..rest.end.min(rest.start + CHUNK_ITEMS as u64);
+            if tx.push_from(&mut chunk) == 0 {
                 busy.wait();
             }
+            rest.start = chunk.start;
         }
     };
     let consume = || {

@@ -1,22 +1,23 @@
-//! What to do before parking: a few spins, a yield or two.
+//! What to do before parking: a few spins, then yields.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Rounds of spinning before the first yield.
-const SPIN_ROUNDS: u32 = if cfg!(loom) { 0 } else { 16 };
+/// Rounds of spinning before the first yield. Each spins twice as long as the one before, because every look takes the
+/// cache line from the side that is to write it. Together 127 pauses: 1 to 5 µs depending on the processor.
+const SPIN_ROUNDS: u32 = if cfg!(loom) { 0 } else { 7 };
 
-/// The rounds up to this one spin twice as long as the one before, the later ones as long as it: every look takes the
-/// cache line from the side that is to write it. All rounds together are some 770 pauses, 7 to 30 µs depending on the processor: about
-/// what it costs to park and to be woken, so that a wait takes at most twice as long as with hindsight.
-const SPIN_ROUND_LONGEST: u32 = 6;
+/// Rounds after that, each a yield and a spin as long as the last. All rounds together take about what it costs to park and to be
+/// woken, so that a wait takes at most twice as long as with hindsight. The yields let the other side run if it
+/// waits for this very core.
+const LINGER_ROUNDS: u32 = if cfg!(loom) { 0 } else { 10 };
 
-/// Yields before the park: on a busy machine they let the other side run without the price of a wake-up.
+/// Yields before the park for those who do not spin.
 const YIELDS: u32 = if cfg!(loom) { 0 } else { 2 };
 
 /// Counts the rounds of one wait; [`Backoff::pause`] says when it is time to park.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
-    spin_rounds: u32,
+    spins: bool,
     round: u32,
 }
 
@@ -24,27 +25,29 @@ impl Backoff {
     /// The policy for a program in which `threads` threads want to run. With more threads than cores it does not
     /// spin: the other side may need the very core that would spin.
     pub fn for_threads(threads: usize) -> Self {
-        Self { spin_rounds: if threads > cores() { 0 } else { SPIN_ROUNDS }, round: 0 }
+        Self { spins: threads <= cores(), round: 0 }
     }
 
     /// Pauses a little and returns true, or returns false: park.
     #[inline]
     pub fn pause(&mut self) -> bool {
-        if self.round >= self.spin_rounds + YIELDS {
+        let round = self.round;
+        if round >= if self.spins { SPIN_ROUNDS + LINGER_ROUNDS } else { YIELDS } {
             return false;
         }
-        if self.round < self.spin_rounds {
-            spin(1 << self.round.min(SPIN_ROUND_LONGEST));
-        } else {
+        self.round += 1;
+        if !self.spins || round >= SPIN_ROUNDS {
             std::thread::yield_now();
         }
-        self.round += 1;
+        if self.spins {
+            spin(1 << round.min(SPIN_ROUNDS.saturating_sub(1)));
+        }
         true
     }
 
     /// Whether it spins at all.
     pub(super) fn spins(&self) -> bool {
-        self.spin_rounds > 0
+        self.spins
     }
 
     /// Begins a new wait.

@@ -80,22 +80,26 @@ fn every_item_is_dropped_once_whoever_goes_first() {
 #[test]
 fn slots_come_back_in_portions_and_at_the_latest_with_the_last_item() {
     let drops = Arc::new(AtomicUsize::new(0));
-    let (mut producer, mut consumer) = ring(64);
-    assert_eq!(producer.push_from(&mut (0..64).map(|_| Counted(Arc::clone(&drops)))), 64);
-    let freed: Vec<usize> = (0..9).map(|_| (drop(consumer.pop()), producer.free()).1).collect();
-    assert_eq!(freed, [0, 0, 0, 4, 4, 4, 4, 8, 8]);
+    let counted = |count| (0..count).map(|_| Counted(Arc::clone(&drops)));
+    let (mut producer, mut consumer) = ring(512);
+    assert_eq!(producer.push_from(&mut counted(512)), 512);
+    for taken in 1..=100 {
+        drop(consumer.pop());
+        assert_eq!(producer.free(), taken / 32 * 32);
+    }
     consumer.release();
-    assert_eq!(producer.free(), 9);
-    assert_eq!(consumer.pop_each(54, drop), 54);
-    assert_eq!((drops.load(Relaxed), producer.free()), (63, 63));
+    assert_eq!(producer.free(), 100);
+    assert_eq!(consumer.pop_each(411, drop), 411);
+    assert_eq!((drops.load(Relaxed), producer.free()), (511, 511));
     drop(consumer.pop());
-    assert_eq!(producer.free(), 64);
+    assert_eq!(producer.free(), 512);
 
-    assert_eq!(producer.push_from(&mut (0..3).map(|_| Counted(Arc::clone(&drops)))), 3);
+    assert_eq!(producer.push_from(&mut counted(3)), 3);
     drop(consumer.pop());
+    assert_eq!(producer.free(), 509);
     // The slot of the item just taken has not come back; the item must not be dropped again.
     drop((consumer, producer));
-    assert_eq!(drops.load(Relaxed), 64 + 3);
+    assert_eq!(drops.load(Relaxed), 515);
 }
 
 #[test]
