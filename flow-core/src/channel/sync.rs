@@ -50,7 +50,7 @@ mod model {
     pub struct Parker(Unparker);
 
     /// Hands the token to its [`Parker`].
-    #[derive(Clone)]
+    #[derive(Clone, Debug)]
     pub struct Unparker(Arc<Notify>);
 
     impl Parker {
