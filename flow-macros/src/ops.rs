@@ -119,8 +119,6 @@ pub(crate) struct Operator {
     pub closures: Closures,
     pub stateful: bool,
     pub sets_key: bool,
-    /// Runs on one instance, whatever its input.
-    pub one_instance: bool,
     /// Streams among its arguments.
     pub fan_in: bool,
     /// How a call looks, for messages.
@@ -140,7 +138,6 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         closures: Closures::Owned,
         stateful: false,
         sets_key: false,
-        one_instance: false,
         fan_in: false,
         usage,
     }
@@ -174,9 +171,6 @@ impl Operator {
     }
     const fn sets_key(self) -> Self {
         Operator { sets_key: true, output: Output::Keyed, ..self }
-    }
-    const fn one_instance(self) -> Self {
-        Operator { one_instance: true, ..self }
     }
     const fn stateful(self) -> Self {
         Operator { stateful: true, ..self }
@@ -224,8 +218,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("try_map", 1, ".try_map(|record| …)"),
     row("try_filter_map", 1, ".try_filter_map(|record| …)"),
     row("try_flat_map", 1, ".try_flat_map(|record| …)"),
-    row("take", 1, ".take(n)").one_instance(),
-    row("skip", 1, ".skip(n)").one_instance(),
+    row("take", 1, ".take(n)"),
+    row("skip", 1, ".skip(n)"),
     row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).time(Time::Sets),
 
     row("union", 1, ".union(other)").fan_in(),

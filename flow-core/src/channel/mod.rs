@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Begin with the layer you need:
-//! * [`ring()`]: the raw ring. Lock-free, never waits, wakes nobody; all the `unsafe` of the crate.
+//! * [`ring()`]: the raw ring. Lock-free, never waits, wakes nobody; all the `unsafe` of this room.
 //! * [`Signal`] and [`Waiter`]: how a thread sleeps and is woken, without lost wake-ups; one pair a thread.
 //! * [`spsc()`] and [`recycling()`]: a ring whose ends wake each other's threads. Every edge between stages is one.
 //! * [`channel()`]: a ring whose ends wait by themselves.

@@ -130,10 +130,13 @@ impl<T> Drop for Shared<T> {
     }
 }
 
+/// Items a ring may hold at most.
+const CAPACITY_MAX: usize = 1 << (usize::BITS / 2);
+
 /// Creates a ring that holds up to `capacity` items.
 ///
 /// # Panics
-/// If `capacity` is 0.
+/// If `capacity` is 0 or above 2^32.
 ///
 /// ```
 /// let (mut producer, mut consumer) = flow_core::channel::ring(2);
@@ -149,6 +152,8 @@ pub fn ring<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 /// [`ring`] whose indices begin at `index`; tests begin just before the wrap.
 pub(super) fn ring_from<T>(capacity: usize, index: usize) -> (Producer<T>, Consumer<T>) {
     assert!(capacity > 0, "a ring needs a capacity of at least 1");
+    // Far above, the next power of two would wrap to 0, and every index be out of bounds.
+    assert!(capacity <= CAPACITY_MAX, "a ring of {capacity} items: it may hold {CAPACITY_MAX} at most");
     let slots = (0..capacity.next_power_of_two()).map(|_| Slot::new(MaybeUninit::uninit())).collect();
     let shared = Arc::new(Shared {
         head: CachePadded::new(AtomicUsize::new(index)),

@@ -137,15 +137,13 @@ impl Task {
         if stop && !std::mem::replace(&mut self.stop_told, true) {
             stage.stop();
         }
-        if stage.deadline().is_some_and(|at| at <= now) {
-            stage.tick(now);
-            // It may have told a watermark.
-            self.unflushed.get_or_insert(now);
-        }
         let mut step = stage.step()?;
         if step == Step::Hungry && self.feed() {
             // A batch is worked on as soon as it is taken, while it is in the cache.
             step = self.stage.as_mut().map_or(Ok(Step::Done), |stage| stage.step())?;
+        }
+        if matches!(step, Step::Hungry | Step::Wait(_)) {
+            self.tick(now);
         }
         let progress = match step {
             Step::Worked => self.worked(now),
@@ -163,6 +161,17 @@ impl Task {
         }
         self.account(progress, begun);
         Ok(progress)
+    }
+
+    /// Tells the time to a stage that has nothing to do: records that wait for a thread that was held up are not
+    /// silence, so they come first.
+    fn tick(&mut self, now: i64) {
+        let Some(stage) = &mut self.stage else { return };
+        if stage.deadline().is_some_and(|at| at <= now) {
+            stage.tick(now);
+            // It may have told a watermark.
+            self.unflushed.get_or_insert(now);
+        }
     }
 
     fn worked(&mut self, now: i64) -> Progress {

@@ -23,8 +23,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Builds one pass of one end of the pipeline.
 type End = Box<dyn Fn(&mut BuildCx) + Send>;
 
-/// Batches that a ring holds at most.
+/// Batches that a ring holds at most, unless the job says otherwise, and the most it may say.
 const RING_BATCHES: usize = 8;
+const RING_BATCHES_MAX: usize = 1 << 16;
 
 /// How long a record waits in a batch that is not full, at most.
 const MAX_DELAY: Millis = Millis(100);
@@ -154,7 +155,7 @@ impl Job {
         for (what, value, most) in [
             ("a parallelism", self.parallelism, KEY_GROUPS),
             ("a batch size", self.batch, usize::MAX),
-            ("ring_batches", self.ring, usize::MAX),
+            ("ring_batches", self.ring, RING_BATCHES_MAX),
         ] {
             if value == 0 || value > most {
                 let most = if most == usize::MAX { String::new() } else { format!(" and at most {most}") };

@@ -21,7 +21,7 @@ pub struct StageReport {
     pub blocked: Duration,
     /// See `busy`.
     pub idle: Duration,
-    /// Named counters and gauges, among them `ID.late` and `ID.dropped` of the operators.
+    /// Named counters and gauges: those of the user, and `ID.late` of each window.
     pub counters: Vec<(String, i64)>,
 }
 

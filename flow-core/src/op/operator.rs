@@ -2,6 +2,7 @@
 
 use super::{Chain, Kind, Stream, Visit};
 use crate::aggregate::Overflow;
+use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Context, Faults, Meta, OpenCx, Push, Stamp, Tail};
@@ -117,6 +118,7 @@ impl<C: Chain, O: Operator<C::Out>> Chain for Then<C, O> {
                 next,
                 faults: Faults::default(),
                 failed: false,
+                ended: false,
                 meta,
                 record: PhantomData,
             },
@@ -132,6 +134,8 @@ struct ThenPush<T, O, N> {
     faults: Faults,
     /// An operator that failed emits nothing more; the stage stops when its batch is over.
     failed: bool,
+    /// Whether the end has been passed on: nothing follows it.
+    ended: bool,
     meta: Meta,
     record: PhantomData<fn() -> T>,
 }
@@ -170,8 +174,29 @@ impl<T: 'static, O: Operator<T>, N: Tail> Tail for ThenPush<T, O, N> {
         self.op.open(&cx.context()).map_err(|error| operator_error(&self.meta, &error))?;
         self.next.open(cx)
     }
-    fn enough(&self) -> bool {
-        self.op.enough() || self.next.enough()
+    fn mark(&mut self, mark: Mark) {
+        if !self.ended {
+            self.ended = mark == Mark::End;
+            self.next.mark(mark);
+        }
     }
-    forward_tail!(next: mark grid room flush deadline tick);
+    /// Looked at in every step: an operator that has enough ends what is behind it, whoever else goes on.
+    fn room(&mut self) -> bool {
+        if !self.ended && self.op.enough() {
+            self.mark(Mark::End);
+        }
+        self.next.room()
+    }
+    fn enough(&self) -> bool {
+        self.ended || self.op.enough() || self.next.enough()
+    }
+    fn deadline(&self) -> Option<i64> {
+        if self.ended { None } else { self.next.deadline() }
+    }
+    fn tick(&mut self, now: i64) {
+        if !self.ended {
+            self.next.tick(now);
+        }
+    }
+    forward_tail!(next: grid flush);
 }

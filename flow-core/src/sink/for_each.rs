@@ -60,7 +60,13 @@ where
 {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
         let meta = cx.op(&self.meta, "");
-        let push = TryForEachPush { f: self.f, meta, failed: false, faults: Faults::default() };
+        let push = TryForEachPush {
+            f: self.f,
+            meta,
+            failed: false,
+            faults: Faults::default(),
+            out: Counter::default(),
+        };
         self.prev.build(cx, push, visit);
     }
 }
@@ -115,6 +121,7 @@ struct TryForEachPush<F> {
     meta: Meta,
     failed: bool,
     faults: Faults,
+    out: Counter,
 }
 
 impl<T, S, E, F> Push<T, S> for TryForEachPush<F>
@@ -129,6 +136,7 @@ where
         if self.failed {
             return;
         }
+        self.out.add(1);
         if let Err(error) = (self.f)(item) {
             self.failed = true;
             self.faults.raise(operator_error(&self.meta, &error.into()));
@@ -139,6 +147,7 @@ where
 impl<F: Send + 'static> Tail for TryForEachPush<F> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
+        self.out = cx.metrics().records_out.clone();
         Ok(())
     }
     fn mark(&mut self, _: Mark) {}

@@ -258,6 +258,13 @@ impl<'a> BuildCx<'a> {
         let splits = match self.topology.splits.entry(key) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => match find() {
+                Ok(splits) if splits.is_empty() => {
+                    self.fail(Error::new(
+                        ErrorKind::Source,
+                        "the source has no partition: `splits` gave an empty list",
+                    ));
+                    return None;
+                }
                 Ok(splits) => unknown.insert(Box::new(splits)),
                 Err(error) => {
                     self.fail(error);
@@ -287,6 +294,14 @@ impl<'a> BuildCx<'a> {
     fn stage(&mut self, key: EdgeId, meta: &Meta, rule: Count, inputs: Vec<EdgeId>, stage: Box<dyn Stage>) {
         let draft = self.suspend();
         if self.pass == 0 {
+            if self.topology.stages.iter().any(|s| s.key == key) {
+                let what = format!(
+                    "`{}` is built twice: its stream was cloned, and both clones were ended",
+                    meta.id()
+                );
+                let error = Error::new(ErrorKind::Plan, what).at(meta.at());
+                return self.fail(error.note("use a stream twice with `stream.root()` and `stream.tee(…)`"));
+            }
             let count = match rule {
                 Count::Exactly(n) => n,
                 Count::Parallelism => self.parallelism,

@@ -7,6 +7,9 @@ use crate::metrics::Counter;
 use crate::stage::BatchSize;
 use std::marker::PhantomData;
 
+/// Records a source is asked for at once, at most: it bounds what one step adds to the overflow.
+const BUDGET_MAX: usize = 1024;
+
 /// What a reader answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Poll {
@@ -39,6 +42,8 @@ pub struct SourceStage<T, R, N> {
     reader: Option<R>,
     next: N,
     size: BatchSize,
+    /// How many records it asks for between two looks at the room downstream.
+    budget: usize,
     ended: bool,
     stopped: bool,
     wait: Option<i64>,
@@ -56,6 +61,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
             reader: None,
             next,
             size: BatchSize::default(),
+            budget: BUDGET_MAX,
             ended: false,
             stopped: false,
             wait: None,
@@ -115,8 +121,11 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
             return Ok(Step::Done);
         }
         let over = self.stopped || self.next.enough();
-        let budget = self.size.next();
+        let budget = self.size.next().min(self.budget);
         let (poll, read) = if over { (Poll::End, 0) } else { self.poll(budget)? };
+        // Records that become many: fewer of them at once.
+        self.budget =
+            if self.next.room() { (self.budget * 2).min(BUDGET_MAX) } else { (self.budget / 2).max(1) };
         self.faults.check()?;
         self.wait = None;
         Ok(match poll {

@@ -126,7 +126,7 @@ pub trait Summand: 'static {
 }
 
 /// What the closure of `min` and `max` may return: something with a total order, or an `Option` of it; `None` is
-/// skipped. Floats are ordered as [`f64::total_cmp`] does, with NaN above all numbers.
+/// skipped. Floats are ordered as [`f64::total_cmp`] does, but with every NaN above all numbers, whatever its sign.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no smallest or largest value here",
     label = "this closure returns `{Self}`",
@@ -161,6 +161,16 @@ impl<N: Number> Summand for Option<N> {
     }
 }
 
+/// `total_cmp` with every NaN last: the sign of a NaN depends on the machine.
+macro_rules! nan_last {
+    () => {
+        |a: &Self, b: &Self| match (a.is_nan(), b.is_nan()) {
+            (false, false) => a.total_cmp(b),
+            (a, b) => a.cmp(&b),
+        }
+    };
+}
+
 macro_rules! measures {
     ($($t:ty => $compare:expr),* $(,)?) => {$(
         impl Measure for $t {
@@ -180,7 +190,7 @@ macro_rules! measures {
 measures! {
     u8 => Ord::cmp, u16 => Ord::cmp, u32 => Ord::cmp, u64 => Ord::cmp, u128 => Ord::cmp, usize => Ord::cmp,
     i8 => Ord::cmp, i16 => Ord::cmp, i32 => Ord::cmp, i64 => Ord::cmp, i128 => Ord::cmp, isize => Ord::cmp,
-    f32 => f32::total_cmp, f64 => f64::total_cmp, bool => Ord::cmp, char => Ord::cmp,
+    f32 => nan_last!(), f64 => nan_last!(), bool => Ord::cmp, char => Ord::cmp,
     String => Ord::cmp, &'static str => Ord::cmp,
     crate::time::Timestamp => Ord::cmp, crate::time::Millis => Ord::cmp, std::time::Duration => Ord::cmp,
 }

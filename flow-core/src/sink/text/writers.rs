@@ -86,6 +86,11 @@ impl<T: Display + 'static> Writer<T> for LineWriter {
         self.line(&record)
     }
 
+    /// A pipe or standard output shows what there is; a staged file does not mind.
+    fn flush(&mut self) -> Result<()> {
+        self.output.flush().map_err(|error| self.output.get_ref().error(&error))
+    }
+
     fn finish(self) -> Result<Option<Box<dyn Commit>>> {
         Ok(Some(Box::new(self.staged()?)))
     }
@@ -95,6 +100,11 @@ impl<T: Serialize + 'static> Writer<T> for RowWriter {
     #[inline]
     fn write(&mut self, record: T, _: Timestamp) -> Result<()> {
         self.row(&record)
+    }
+
+    /// As for lines.
+    fn flush(&mut self) -> Result<()> {
+        self.rows.flush().map_err(|error| self.rows.output().error(&error))
     }
 
     fn finish(self) -> Result<Option<Box<dyn Commit>>> {
