@@ -81,6 +81,7 @@ impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> C
             highest: Timestamp::MIN,
             sent: Timestamp::MIN,
             threshold: Timestamp::MAX,
+            careful: true,
             idle: self.idle.map(Idle::after),
         };
         self.prev.build(cx, push, visit);
@@ -99,6 +100,9 @@ struct EventTimePush<F, N> {
     sent: Timestamp,
     /// The timestamp from which on a mark is due: one compare a record.
     threshold: Timestamp,
+    /// Whether more than the threshold matters to single records: idleness, or the exact watermark. Else `highest` is only kept
+    /// up where a record reaches the threshold, which none before it has.
+    careful: bool,
     idle: Option<Idle>,
 }
 
@@ -133,9 +137,17 @@ impl<F, N: Tail> EventTimePush<F, N> {
         self.threshold = due + self.disorder + Millis(1);
     }
 
+    /// What a careful operator does before each record.
+    fn take_care(&mut self, time: Timestamp) {
+        self.wake();
+        // Whoever reports by how much an element is late has to know the exact watermark it met.
+        if self.grid.exact_late() && time <= self.watermark() {
+            self.send();
+        }
+        self.highest = self.highest.max(time);
+    }
+
     /// The input speaks again.
-    #[cold]
-    #[inline(never)]
     fn wake(&mut self) {
         if let Some(idle) = &mut self.idle {
             idle.seen = true;
@@ -157,16 +169,12 @@ where
     #[inline(always)]
     fn push(&mut self, item: T, _: S) {
         let time = (self.time)(&item).into_timestamp();
-        if self.idle.is_some() {
-            self.wake();
-        }
-        // Whoever reports by how much an element is late has to know the exact watermark it met.
-        if self.grid.exact_late() && time <= self.watermark() {
-            self.send();
+        if self.careful {
+            self.take_care(time);
         }
         self.next.push(item, time);
-        self.highest = self.highest.max(time);
         if time >= self.threshold {
+            self.highest = self.highest.max(time);
             self.send();
         }
     }
@@ -176,6 +184,7 @@ impl<F: Send + 'static, N: Tail> Tail for EventTimePush<F, N> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.next.open(cx)?;
         self.grid = self.next.grid();
+        self.careful = self.idle.is_some() || self.grid.exact_late();
         self.send();
         if let Some(idle) = &mut self.idle {
             idle.last = cx.clock().ticks();
