@@ -91,7 +91,14 @@ impl Tumbling {
 impl Assign for Tumbling {
     #[inline]
     fn span(&self, t: Timestamp) -> Span {
-        let (t, size, offset) = (i128::from(t.0), i128::from(self.size.0), i128::from(self.offset.0));
+        let (size, offset) = (self.size.0, self.offset.0);
+        // In 64 bits where nothing overflows, which is everywhere but at the ends of time.
+        if let Some(since) = t.0.checked_sub(offset)
+            && let Some(start) = t.0.checked_sub(since.rem_euclid(size))
+        {
+            return Span { start: start.into(), end: i128::from(start) + i128::from(size) };
+        }
+        let (t, size, offset) = (i128::from(t.0), i128::from(size), i128::from(offset));
         let start = t - (t - offset).rem_euclid(size);
         Span { start, end: start + size }
     }
