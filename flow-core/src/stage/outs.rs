@@ -6,6 +6,7 @@
 use super::{BatchSize, EdgeId, OpenCx};
 use crate::batch::{Batch, Mark};
 use crate::channel::{Sender, TrySendError};
+use crate::exchange::instance_of;
 use crate::metrics::Counter;
 use std::collections::VecDeque;
 
@@ -91,6 +92,17 @@ impl<M: Send + 'static> Outs<M> {
     #[inline(always)]
     pub fn receivers(&self) -> usize {
         self.lanes.len()
+    }
+
+    /// The receiver of the key with this hash.
+    #[inline(always)]
+    pub fn of_key(&self, hash: u64) -> usize {
+        if self.lanes.len() == 1 {
+            return 0;
+        }
+        // A branch: with one receiver the place of an item must not wait for its hash, as it would in a conditional move.
+        std::hint::cold_path();
+        instance_of(hash, self.lanes.len())
     }
 
     /// Sends one item to receiver `to`.
