@@ -34,7 +34,6 @@ const RULES: &[(&str, Rule)] = &[
 const EXEMPT: &[(&str, &str, &str)] = &[
     // The table of rolling operators: look-ups of a batch are prefetched, which doubles W3; argued and measured in its head.
     ("unsafe home", "flow-core/src/state/slots.rs", "slots that may be uninitialized"),
-    ("unsafe home", "flow-core/src/state/group.rs", "SSE2 loads of sixteen tags"),
 ];
 
 #[test]

@@ -8,9 +8,9 @@ use super::chain::Whole;
 use super::edges::{EdgePush, Forward};
 use super::{Chain, Kind, Stream, Terminal, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Head, HeadStage, Meta, Push, Stamp, Tail};
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
+use std::vec::IntoIter;
 
 /// The end of a stream in an edge.
 #[derive(Clone)]
@@ -91,8 +91,8 @@ impl<T: Send + 'static, S: Stamp, N: Push<T, S>> Head<(T, S)> for Arrive<T, S, N
     fn tail_ref(&self) -> &dyn Tail {
         &self.next
     }
-    fn items(&mut self, _: usize, items: &mut VecDeque<(T, S)>, n: usize) {
-        for (item, stamp) in items.drain(..n) {
+    fn items(&mut self, _: usize, items: &mut IntoIter<(T, S)>, n: usize) {
+        for (item, stamp) in items.by_ref().take(n) {
             self.next.push(item, stamp);
         }
     }

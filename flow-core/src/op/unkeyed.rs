@@ -6,9 +6,9 @@ use super::keyed::{KeyFn, KeyedStream};
 use super::rolling::{ByKeyGroup, Item};
 use super::{Chain, Flow, Kind, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Head, HeadStage, Meta, Push, Stamp, Tail};
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
+use std::vec::IntoIter;
 
 /// A chain whose records are with the others of their key.
 #[derive(Clone)]
@@ -55,8 +55,8 @@ where
     fn tail_ref(&self) -> &dyn Tail {
         &self.next
     }
-    fn items(&mut self, _: usize, items: &mut VecDeque<Item<X, F, S>>, n: usize) {
-        for (_, route, rest, stamp) in items.drain(..n) {
+    fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
+        for (_, route, rest, stamp) in items.by_ref().take(n) {
             self.next.push(self.key.unite(route, rest).1, stamp);
         }
     }

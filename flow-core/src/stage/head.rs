@@ -11,6 +11,7 @@ use crate::exchange::{Aligner, Coalescer};
 use crate::metrics::StageMetrics;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
+use std::vec::IntoIter;
 
 /// Items taken between two looks at the room downstream. It bounds what one step adds to the overflow.
 const CHUNK: usize = 256;
@@ -42,10 +43,10 @@ pub trait Head<M>: Send + 'static {
         Ok(())
     }
     /// Takes the first `n` items.
-    fn items(&mut self, input: usize, items: &mut VecDeque<M>, n: usize);
+    fn items(&mut self, input: usize, items: &mut IntoIter<M>, n: usize);
     /// Takes the first `n` merged items.
-    fn parts(&mut self, parts: &mut VecDeque<Self::Part>, n: usize) {
-        parts.drain(..n);
+    fn parts(&mut self, parts: &mut IntoIter<Self::Part>, n: usize) {
+        parts.by_ref().take(n).for_each(drop);
     }
     /// The watermark has risen to `w`; [`Head::fire`] will be called until it is done, then the mark is passed on.
     fn watermark(&mut self, w: Timestamp) {
@@ -89,8 +90,8 @@ struct Cursor<M, P> {
 }
 
 enum Items<M, P> {
-    Whole(VecDeque<M>),
-    Parts(VecDeque<P>),
+    Whole(IntoIter<M>),
+    Parts(IntoIter<P>),
 }
 
 /// The stage object over a [`Head`].
@@ -181,7 +182,7 @@ impl<M: Send + 'static, H: Head<M>> HeadStage<M, H> {
         let Some(cursor) = self.inputs[input].take() else { return };
         let Cursor { items, mut batch, .. } = cursor;
         if let (Items::Whole(empty), Some(home)) = (items, batch.items.downcast_mut::<Vec<M>>()) {
-            *home = Vec::from(empty);
+            *home = emptied(empty);
         }
         batch.marks.clear();
         batch.len = 0;
@@ -191,6 +192,13 @@ impl<M: Send + 'static, H: Head<M>> HeadStage<M, H> {
     fn ready(&self) -> Option<usize> {
         (0..self.inputs.len()).find(|i| self.inputs[*i].is_some() && !self.align.holds(*i))
     }
+}
+
+/// The buffer of items that have all been taken. `collect` works in place behind a `map` and so gives back the memory that
+/// is walked; were it not to, a batch would cost an allocation.
+#[expect(clippy::map_identity, reason = "without the `map` an exhausted iterator's memory is not used again")]
+fn emptied<M>(taken: IntoIter<M>) -> Vec<M> {
+    taken.map(|item| item).collect()
 }
 
 impl<M: Send + 'static, H: Head<M>> Stage for HeadStage<M, H> {
@@ -212,9 +220,9 @@ impl<M: Send + 'static, H: Head<M>> Stage for HeadStage<M, H> {
         self.metrics.batches_in.add(1);
         self.metrics.records_in.add(batch.len as u64);
         let items = if let Some(items) = batch.items.downcast_mut::<Vec<M>>() {
-            Items::Whole(std::mem::take(items).into())
+            Items::Whole(std::mem::take(items).into_iter())
         } else if let Some(parts) = batch.items.downcast_mut::<Vec<H::Part>>() {
-            Items::Parts(std::mem::take(parts).into())
+            Items::Parts(std::mem::take(parts).into_iter())
         } else {
             self.faults
                 .raise(Error::new(ErrorKind::Stuck, "a batch of a foreign type arrived: a bug of an edge"));
@@ -279,5 +287,20 @@ impl<M: Send + 'static, H: Head<M>> Stage for HeadStage<M, H> {
 
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         self.head.restore(group, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Batch buffers go round: a walked one keeps its memory.
+    #[test]
+    fn an_emptied_buffer_keeps_its_memory() {
+        let mut items: Vec<String> = Vec::with_capacity(100);
+        items.extend((0..60).map(|i| i.to_string()));
+        let place = items.as_ptr();
+        let mut taken = items.into_iter();
+        taken.by_ref().take(60).for_each(drop);
+        let empty = super::emptied(taken);
+        assert_eq!((empty.len(), empty.capacity(), empty.as_ptr()), (0, 100, place));
     }
 }

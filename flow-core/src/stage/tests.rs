@@ -59,9 +59,9 @@ impl Head<u32> for Logging {
     fn tail_ref(&self) -> &dyn Tail {
         &self.behind
     }
-    fn items(&mut self, input: usize, items: &mut VecDeque<u32>, n: usize) {
+    fn items(&mut self, input: usize, items: &mut std::vec::IntoIter<u32>, n: usize) {
         let mut log = self.behind.log.lock().expect("a log");
-        log.extend(items.drain(..n).map(|item| Seen::Item(input, item)));
+        log.extend(items.by_ref().take(n).map(|item| Seen::Item(input, item)));
     }
     fn fire(&mut self) -> Fire {
         self.paused = !self.paused;

@@ -1,102 +1,72 @@
-//! The tags of neighbouring slots, compared at once: sixteen with SSE2, which every x86-64 has, else eight in a word.
+//! The tags of a bucket's slots, compared at once in one word. Plain arithmetic: SSE2 was no faster for eight bytes.
 
-use super::slots::TAKEN;
+/// Set in the tag of a slot that is taken; the other seven bits are of the hash.
+const TAKEN: u8 = 0x80;
 
-pub(super) use imp::{GROUP, Tags};
+/// Slots of a bucket. With their tags, seven entries of 16 bytes fill two cache lines.
+pub(super) const SLOTS: usize = 7;
 
-/// The tag of a taken slot: seven bits of the hash that do not choose the slot.
+const LOW: u64 = 0x0101_0101_0101_0101;
+/// The highest bits of the tags; the eighth byte belongs to no slot and is always 0.
+const HIGH: u64 = 0x0080_8080_8080_8080;
+
+/// The tag of a taken slot: seven bits of the hash that do not choose the bucket.
 #[inline(always)]
-pub(super) fn tag(hash: u64) -> u8 {
-    (hash >> 57) as u8 | TAKEN
+fn tag(hash: u64) -> u64 {
+    hash >> 57 | u64::from(TAKEN)
 }
 
-/// Slots of a group, lowest first; a bit (or the highest bit of a byte) for each.
-#[derive(Clone, Copy)]
-pub(super) struct Found {
-    bits: u64,
+/// A tag for each slot, the first in the lowest byte; 0 is free.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tags(u64);
+
+impl Tags {
+    /// The taken slots whose tag is that of `hash`. Above a right one there may be a wrong one, whose tag differs in the lowest
+    /// bit: it is taken too, and the keys are compared anyway. (The zero-byte test of S. E. Anderson's "Bit Twiddling Hacks".)
+    #[inline(always)]
+    pub fn like(self, hash: u64) -> Found {
+        let x = self.0 ^ (LOW * tag(hash));
+        Found(x.wrapping_sub(LOW) & !x & self.0 & HIGH)
+    }
+
+    /// The free slots.
+    #[inline(always)]
+    pub fn free(self) -> Found {
+        Found(!self.0 & HIGH)
+    }
+
+    /// Whether slot `i` is taken.
+    #[inline(always)]
+    pub fn is_taken(self, i: usize) -> bool {
+        i < SLOTS && self.0 >> (8 * i) & u64::from(TAKEN) != 0
+    }
+
+    /// Slot `i`, which is free, becomes taken.
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, hash: u64) {
+        self.0 |= tag(hash) << (8 * i);
+    }
+
+    /// Slot `i` becomes free.
+    #[inline(always)]
+    pub fn clear(&mut self, i: usize) {
+        self.0 &= !(0xff << (8 * i));
+    }
 }
+
+/// Slots, lowest first: the highest bit of a byte for each.
+#[derive(Clone, Copy)]
+pub(super) struct Found(u64);
 
 impl Iterator for Found {
     type Item = usize;
     #[inline(always)]
     fn next(&mut self) -> Option<usize> {
-        if self.bits == 0 {
+        if self.0 == 0 {
             return None;
         }
-        let i = self.bits.trailing_zeros() as usize / imp::BITS_EACH;
-        self.bits &= self.bits - 1;
+        let i = self.0.trailing_zeros() as usize / 8;
+        self.0 &= self.0 - 1;
         Some(i)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod imp {
-    use super::{Found, tag};
-    use std::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
-
-    pub const GROUP: usize = 16;
-    pub const BITS_EACH: usize = 1;
-
-    /// The tags of a group.
-    #[derive(Clone, Copy)]
-    pub struct Tags(__m128i);
-
-    impl Tags {
-        #[inline(always)]
-        pub fn load(bytes: &[u8; GROUP]) -> Self {
-            let word = u128::from_le_bytes(*bytes);
-            // SAFETY: SSE2 belongs to every x86-64.
-            Tags(unsafe { _mm_set_epi64x((word >> 64) as i64, word as i64) })
-        }
-
-        /// The slots whose tag is that of `hash`: all of them are taken.
-        #[inline(always)]
-        pub fn like(self, hash: u64) -> Found {
-            // SAFETY: SSE2 belongs to every x86-64.
-            let same = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0, _mm_set1_epi8(tag(hash) as i8))) };
-            Found { bits: u64::from(same as u32) }
-        }
-
-        /// The free slots.
-        #[inline(always)]
-        pub fn free(self) -> Found {
-            // SAFETY: SSE2 belongs to every x86-64.
-            let taken = unsafe { _mm_movemask_epi8(self.0) };
-            Found { bits: u64::from(!taken as u32 & 0xffff) }
-        }
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod imp {
-    use super::{Found, tag};
-
-    pub const GROUP: usize = 8;
-    pub const BITS_EACH: usize = 8;
-    const LOW: u64 = 0x0101_0101_0101_0101;
-
-    /// The tags of a group.
-    #[derive(Clone, Copy)]
-    pub struct Tags(u64);
-
-    impl Tags {
-        #[inline(always)]
-        pub fn load(bytes: &[u8; GROUP]) -> Self {
-            Tags(u64::from_le_bytes(*bytes))
-        }
-
-        /// The slots whose tag is that of `hash`. Above a right one there may be a wrong one, whose tag differs in the
-        /// lowest bit: it is taken too, and the keys are compared anyway. (The zero-byte test of S. E. Anderson's "Bit Twiddling Hacks".)
-        #[inline(always)]
-        pub fn like(self, hash: u64) -> Found {
-            let x = self.0 ^ (LOW * u64::from(tag(hash)));
-            Found { bits: x.wrapping_sub(LOW) & !x & (LOW << 7) & self.0 }
-        }
-
-        /// The free slots.
-        #[inline(always)]
-        pub fn free(self) -> Found {
-            Found { bits: !self.0 & (LOW << 7) }
-        }
     }
 }

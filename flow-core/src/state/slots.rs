@@ -1,137 +1,185 @@
-//! The storage of [`KeyTable`](super::KeyTable): slots, and a tag byte for each that says whether it is taken.
+//! The storage of [`KeyTable`](super::KeyTable) and [`Pane`](super::Pane): buckets of slots, with a tag byte for each that
+//! says whether it is taken.
 //!
 //! The second home of `unsafe`, after the ring. Why it exists: rolling operators over a million keys (workload W3) have to be 1.9 times
-//! as fast as a hash map in a loop. Over `hashbrown`, whose look-ups cannot be prefetched, this crate reached 1.33; with
-//! look-ups of a batch under way before the first is needed, which takes a prefetch of a slot that may be uninitialized,
-//! 2.0 and more (two cores, November 2026). Everything above this file is safe code: [`Slots`] checks what it is
-//! asked, so no use of it can be unsound.
+//! as fast as a hash map in a loop. Over `hashbrown`, whose look-ups cannot be prefetched, this crate reached 1.33; with look-ups
+//! begun some records ahead, which takes a prefetch of a slot that may be uninitialized, 1.8 to 2.6 (medians of series on two cores, November 2026).
+//! Everything above this file is safe code: [`Slots`] checks what it is asked, so no use of it can be unsound.
 //!
-//! **Invariant**: `data[i]` is initialized exactly where `tags[i] & TAKEN != 0`; `tags` is `GROUP` longer than `data` and
-//! its last `GROUP` bytes repeat its first.
+//! Tags and slots of a bucket are neighbours: a look-up in a table that is larger than the caches waits for one place in memory, and
+//! one page, where tags in a vector of their own make it two (W3: 1.46 with those, 1.56 and 1.88 in two series with these).
+//!
+//! **Invariant**: `data[i]` of a bucket is initialized exactly where its tags say that slot i is taken.
 
 use std::mem::MaybeUninit;
 
-use super::group::{GROUP, Tags, tag};
+use super::group::{SLOTS, Tags};
 
-/// Set in the tag of a slot that is taken; the other seven bits are of the hash.
-pub(super) const TAKEN: u8 = 0x80;
+/// Cache lines of a bucket that a prefetch asks for: most entries lie in the first two.
+const LINES: usize = 2;
 
-/// A power of two of slots.
+/// Aligned to a cache line, so that none is touched in vain.
+#[repr(C, align(64))]
+struct Bucket<T> {
+    tags: Tags,
+    data: [MaybeUninit<T>; SLOTS],
+}
+
+/// A power of two of buckets.
 pub(super) struct Slots<T> {
-    tags: Vec<u8>,
-    data: Vec<MaybeUninit<T>>,
+    buckets: Vec<Bucket<T>>,
+    taken: usize,
+    /// How many may be taken before the table has to grow.
+    limit: usize,
+}
+
+/// Where an entry lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place(u32);
+
+impl Place {
+    #[inline(always)]
+    fn new(bucket: usize, i: usize) -> Self {
+        Place((bucket * 8 + i) as u32)
+    }
+
+    #[inline(always)]
+    fn parts(self) -> (usize, usize) {
+        (self.0 as usize / 8, self.0 as usize % 8)
+    }
 }
 
 impl<T> Slots<T> {
-    /// `n` free slots; a power of two, at least `GROUP`.
-    pub fn new(n: usize) -> Self {
-        assert!(n.is_power_of_two() && n >= GROUP, "a table of {n} slots");
-        let mut data = Vec::with_capacity(n);
-        data.resize_with(n, MaybeUninit::uninit);
-        Slots { tags: vec![0; n + GROUP], data }
+    /// With room for `n` entries: at most three quarters of the slots are then taken, so that most look-ups end in their
+    /// first bucket.
+    ///
+    /// # Panics
+    /// If `n` is above a thousand million.
+    pub fn for_entries(n: usize) -> Self {
+        let buckets = n.saturating_mul(4).div_ceil(3 * SLOTS).next_power_of_two();
+        assert!(buckets <= 1 << 29, "{n} entries in one table: raise the parallelism");
+        let empty = || Bucket { tags: Tags::default(), data: [const { MaybeUninit::uninit() }; SLOTS] };
+        Slots { buckets: (0..buckets).map(|_| empty()).collect(), taken: 0, limit: buckets * SLOTS * 3 / 4 }
     }
 
-    /// How many slots there are.
+    /// How many slots are taken.
     #[inline(always)]
-    pub fn len(&self) -> usize {
-        self.data.len()
+    pub fn taken(&self) -> usize {
+        self.taken
     }
 
-    /// The tags from slot `at` on, around the end; `at` is taken modulo the number of slots.
+    /// Whether there is room for `n` entries more.
     #[inline(always)]
-    fn tags(&self, at: usize) -> Tags {
-        let at = at & (self.data.len() - 1);
-        let group = self.tags[at..].first_chunk::<GROUP>();
-        Tags::load(group.expect("the tags are a group longer than the slots"))
+    pub fn has_room(&self, n: usize) -> bool {
+        self.taken + n <= self.limit
     }
 
-    /// The slot of the entry that `is`; `Err` is the free slot where it belongs. The search begins at the slot that
-    /// `hash` says and goes on by groups; it ends at a group with a free slot, since nothing is ever removed.
+    /// The entry that `is`, or else that of `make`, and its place: `Err` where it is new. The search begins at the bucket that `hash` says and goes on
+    /// to the next. It ends at a bucket with a free slot, where a new entry goes; so nothing is found by its hash any more
+    /// once a slot has been freed by [`Slots::take`].
+    ///
+    /// # Panics
+    /// When a new entry would take the last free slot.
     #[inline(always)]
-    pub fn find(&self, hash: u64, is: impl Fn(&T) -> bool) -> Result<usize, usize> {
-        let mask = self.data.len() - 1;
-        let mut group = hash as usize & mask;
+    pub fn entry(
+        &mut self,
+        hash: u64,
+        is: impl Fn(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> (Result<Place, Place>, &mut T) {
+        let mut bucket = hash as usize;
         loop {
-            let tags = self.tags(group);
+            bucket &= self.buckets.len() - 1;
+            let tags = self.buckets[bucket].tags;
             for i in tags.like(hash) {
-                let at = (group + i) & mask;
-                // SAFETY: `like` gives only slots whose tag has `TAKEN` set, so by the invariant it is initialized.
-                if is(unsafe { self.data[at].assume_init_ref() }) {
-                    return Ok(at);
+                // SAFETY: `like` gives only slots that are taken, so by the invariant it is initialized.
+                if is(unsafe { self.buckets[bucket].data[i].assume_init_ref() }) {
+                    // SAFETY: as above; nothing has changed it since.
+                    let entry = unsafe { self.buckets[bucket].data[i].assume_init_mut() };
+                    return (Ok(Place::new(bucket, i)), entry);
                 }
             }
             if let Some(i) = tags.free().next() {
-                return Err((group + i) & mask);
+                return (Err(Place::new(bucket, i)), self.fill(bucket, i, hash, make()));
             }
-            group = (group + GROUP) & mask;
+            bucket += 1;
         }
     }
 
-    /// Asks for the memory of slot `at` and its tag; `at` is taken modulo the number of slots.
-    #[inline(always)]
-    pub fn prefetch(&self, at: usize) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let at = at & (self.data.len() - 1);
-            // SAFETY: a prefetch reads nothing and may be given any address; these are even inside their vectors.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(self.tags.as_ptr().wrapping_add(at).cast());
-                _mm_prefetch::<_MM_HINT_T0>(self.data.as_ptr().wrapping_add(at).cast());
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        std::hint::black_box(self.tags[at & (self.data.len() - 1)]);
+    /// Puts in an entry that is not there; returns its place.
+    pub fn add(&mut self, hash: u64, entry: T) -> Place {
+        let (Ok(place) | Err(place)) = self.entry(hash, |_| false, || entry).0;
+        place
     }
 
-    /// What is in slot `at` (modulo their number), if it is taken.
-    #[inline(always)]
-    pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
-        let at = at & (self.data.len() - 1);
-        if self.tags[at] & TAKEN == 0 {
-            return None;
-        }
-        // SAFETY: the slot is taken, so by the invariant it is initialized.
-        Some(unsafe { self.data[at].assume_init_mut() })
-    }
-
-    /// Fills the free slot `at` (modulo their number).
-    ///
-    /// # Panics
-    /// If it is taken: its value would be lost.
-    #[inline]
-    pub fn put(&mut self, at: usize, hash: u64, value: T) -> &mut T {
-        let at = at & (self.data.len() - 1);
-        assert!(self.tags[at] & TAKEN == 0, "slot {at} is taken");
-        let value = self.data[at].write(value);
-        self.tags[at] = tag(hash);
-        if at < GROUP {
-            let n = self.tags.len();
-            self.tags[n - GROUP + at] = tag(hash);
-        }
+    /// Fills a free slot.
+    #[inline(never)]
+    fn fill(&mut self, bucket: usize, i: usize, hash: u64, value: T) -> &mut T {
+        // One slot stays free: every search ends.
+        assert!(self.taken + 1 < self.buckets.len() * SLOTS, "no room for an entry was asked for");
+        let Bucket { tags, data } = &mut self.buckets[bucket];
+        assert!(!tags.is_taken(i), "slot {i} of bucket {bucket} is taken");
+        let value = data[i].write(value);
+        tags.set(i, hash);
+        self.taken += 1;
         value
     }
 
-    /// All that is in taken slots, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        let taken = self.tags.iter().zip(&self.data).filter(|(tag, _)| **tag & TAKEN != 0);
+    /// Asks for the memory of the bucket of `hash`.
+    #[inline(always)]
+    pub fn prefetch(&self, hash: u64) {
+        let bucket = &self.buckets[hash as usize & (self.buckets.len() - 1)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let first = std::ptr::from_ref(bucket).cast::<i8>();
+            for line in 0..(size_of::<Bucket<T>>() / 64).min(LINES) {
+                // SAFETY: a prefetch reads nothing and may be given any address; this one is even inside the bucket.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        std::hint::black_box(bucket.tags);
+    }
+
+    /// What lies at a place, if something does.
+    #[inline]
+    pub fn get(&self, place: Place) -> Option<&T> {
+        let (bucket, i) = place.parts();
+        let bucket = self.buckets.get(bucket).filter(|b| b.tags.is_taken(i))?;
         // SAFETY: the slot is taken, so by the invariant it is initialized.
-        taken.map(|(_, slot)| unsafe { slot.assume_init_ref() })
+        Some(unsafe { bucket.data[i].assume_init_ref() })
+    }
+
+    /// Frees a place; gives out what lay there, if something did.
+    #[inline]
+    pub fn take(&mut self, place: Place) -> Option<T> {
+        let (bucket, i) = place.parts();
+        let bucket = self.buckets.get_mut(bucket).filter(|b| b.tags.is_taken(i))?;
+        bucket.tags.clear(i);
+        self.taken -= 1;
+        // SAFETY: the slot was taken, so by the invariant it is initialized; its tag now says that it is not, so the value
+        // is read once only.
+        Some(unsafe { bucket.data[i].assume_init_read() })
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place> + use<T> {
+        (0..self.buckets.len()).flat_map(|bucket| (0..SLOTS).map(move |i| Place::new(bucket, i)))
+    }
+
+    /// All entries, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.places().filter_map(|place| self.get(place))
     }
 
     /// Empties all slots into `f`.
     pub fn drain(&mut self, mut f: impl FnMut(T)) {
-        for at in 0..self.data.len() {
-            if self.tags[at] & TAKEN != 0 {
-                // Freed first: should `f` panic, nothing is dropped twice.
-                self.tags[at] = 0;
-                // SAFETY: the slot was taken, so by the invariant it is initialized; its tag now says that it is
-                // not, so the value is read once only.
-                f(unsafe { self.data[at].assume_init_read() });
+        // Each is freed before `f` has it: should `f` panic, nothing is dropped twice.
+        for place in self.places() {
+            if let Some(entry) = self.take(place) {
+                f(entry);
             }
         }
-        let n = self.data.len();
-        self.tags[n..].fill(0);
     }
 }
 

@@ -1,10 +1,9 @@
 //! The table of rolling operators: one entry a key, found by the hash that the exchange has computed already.
 //!
-//! Open addressing: a look-up begins at the slot its hash says and goes on by groups of eight, whose tags are compared
-//! at once; it ends at a group with a free slot. Nothing is ever removed, so the first free slot is where a new key goes.
+//! Open addressing: a look-up begins at the bucket its hash says, whose tags are compared at once, and goes on to the next;
+//! it ends at a bucket with a free slot. Nothing is ever removed, so the first free slot is where a new key goes.
 
 use super::Keep;
-use super::group::GROUP;
 use super::slots::Slots;
 use crate::error::Result;
 use crate::exchange::key_group;
@@ -12,16 +11,15 @@ use crate::exchange::key_group;
 /// From key to value.
 pub struct KeyTable<K, V> {
     slots: Slots<(K, V)>,
-    len: usize,
 }
 
 impl<K, V> Default for KeyTable<K, V> {
     fn default() -> Self {
-        KeyTable { slots: Slots::new(GROUP), len: 0 }
+        KeyTable { slots: Slots::for_entries(1) }
     }
 }
 
-/// The hash as the table uses it. All keys of an instance share bits of the low byte, which chose the instance: the
+/// The hash as a table uses it. All keys of an instance share bits of the low byte, which chose the instance: the
 /// table must not look at those first.
 #[inline(always)]
 pub(super) fn spread(hash: u64) -> u64 {
@@ -31,52 +29,50 @@ pub(super) fn spread(hash: u64) -> u64 {
 impl<K, V> KeyTable<K, V> {
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.len
+        self.slots.taken()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
+    }
+
+    /// Makes room for `n` keys more. A batch asks once, so that no look-up has to be ready for a growing table.
+    #[inline]
+    pub fn reserve(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) {
+        if !self.slots.has_room(n) {
+            self.grow(n, hash_of);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) {
+        let mut larger = Slots::for_entries(self.len() + n);
+        self.slots.drain(|e| {
+            larger.add(spread(hash_of(&e.0)), e);
+        });
+        self.slots = larger;
     }
 
     /// The value of a key, made with `insert` when there is none.
+    ///
+    /// # Panics
+    /// When room for a new key has not been reserved.
     #[inline(always)]
     pub fn entry(
         &mut self,
         hash: u64,
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
-        hash_of: impl Fn(&K) -> u64,
     ) -> &mut (K, V) {
-        let h = spread(hash);
-        let at = match self.slots.find(h, |e| is(&e.0)) {
-            Ok(at) => at,
-            Err(at) => self.add(at, h, insert(), hash_of),
-        };
-        self.slots.get_mut(at).expect("the slot of an entry that was found or put there")
-    }
-
-    /// Adds an entry of a new key, whose free slot is `at`; returns the slot it got.
-    #[inline(never)]
-    fn add(&mut self, at: usize, h: u64, entry: (K, V), hash_of: impl Fn(&K) -> u64) -> usize {
-        self.len += 1;
-        // At most five eighths are taken, so that most look-ups end in their first group.
-        if self.len * 8 <= self.slots.len() * 5 {
-            self.slots.put(at, h, entry);
-            return at;
-        }
-        let mut larger = Slots::new(self.slots.len() * 2);
-        self.slots.drain(|e| {
-            put(&mut larger, spread(hash_of(&e.0)), e);
-        });
-        self.slots = larger;
-        put(&mut self.slots, h, entry)
+        self.slots.entry(spread(hash), |e| is(&e.0), insert).1
     }
 
     /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
-        self.slots.prefetch(spread(hash) as usize);
+        self.slots.prefetch(spread(hash));
     }
 
     /// Every entry, in no order.
@@ -112,16 +108,9 @@ impl<K, V> KeyTable<K, V> {
         while !bytes.is_empty() {
             let (key, value) = (K::read(&mut bytes)?, V::read(&mut bytes)?);
             let hash = hash_of(&key);
-            let mut entry = Some((key, value));
-            self.entry(hash, |_| false, || entry.take().expect("called once"), &hash_of);
+            self.reserve(1, &hash_of);
+            self.slots.add(spread(hash), (key, value));
         }
         Ok(())
     }
-}
-
-/// Puts the entry of a new key where it belongs.
-fn put<T>(slots: &mut Slots<T>, h: u64, entry: T) -> usize {
-    let (Ok(at) | Err(at)) = slots.find(h, |_| false);
-    slots.put(at, h, entry);
-    at
 }

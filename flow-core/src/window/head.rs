@@ -1,7 +1,7 @@
 //! The window operator: adds elements to panes, and fires panes that the watermark has passed.
 
 use super::late::{Late, Lateness, Policy};
-use super::panes::{Open, Panes};
+use super::panes::{AHEAD, Open, Panes};
 use super::spec::{Assign, Span, Windowed};
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::error::{Error, ErrorKind, Result};
@@ -11,8 +11,8 @@ use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::Keep;
 use crate::time::{Millis, Timestamp};
-use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::vec::IntoIter;
 
 /// The result of a window.
 pub type Row<X, F, A> = Windowed<<F as KeyFn<X>>::Key, <A as Aggregate<<F as KeyFn<X>>::Value>>::Out>;
@@ -101,10 +101,41 @@ where
     S: Stamp,
     N: Push<P::Emit, S>,
 {
-    #[inline(always)]
+    /// Takes items as long as they are for the pane used last and it has not fired: the tight loop of a window. Returns how
+    /// many of `n` it took.
+    #[inline(never)]
+    fn add_run(&mut self, items: &mut IntoIter<ItemOf<X, F, A, P>>, n: usize) -> usize {
+        let Some((pane, low, length)) = self.state.panes.last() else { return 0 };
+        if pane.fired {
+            return 0;
+        }
+        let (key, aggregate, table) = (&self.key, &self.aggregate, &mut pane.table);
+        for taken in 0..n {
+            if let Some(ahead) = items.as_slice().get(AHEAD) {
+                table.prefetch(ahead.hash);
+            }
+            let within = |item: &ItemOf<X, F, A, P>| (item.time.0.wrapping_sub(low) as u64) < length;
+            if !items.as_slice().first().is_some_and(within) {
+                return taken;
+            }
+            let Some(Item { hash, route, load, .. }) = items.next() else { return taken };
+            let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
+            let insert = || (key.key(&route), aggregate.start());
+            let (_, acc) = table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
+            if let Err(error) = aggregate.add(acc, x) {
+                self.overflow(error);
+                return taken + 1;
+            }
+        }
+        n
+    }
+
+    /// Takes one item for any pane, or none.
+    #[inline(never)]
     fn add(&mut self, item: ItemOf<X, F, A, P>) {
         let Item { hash, time, route, load } = item;
-        if !self.state.panes.is_current(time) {
+        // An open pane is not late: it is removed as soon as no element can join it.
+        if !self.state.panes.is_current(time) && !self.state.panes.turn_to(time) {
             let span = self.assign.span(time);
             if let Some(by) = self.late_by(&span) {
                 return self.late(time, route, load, by);
@@ -115,10 +146,11 @@ where
         let Some(pane) = self.state.panes.current() else { return };
         let (key, aggregate) = (&self.key, &self.aggregate);
         let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
-        let entry = pane.table.entry(hash, |k| key.is(&route, k), || (key.key(&route), aggregate.start()));
-        let added = aggregate.add(&mut entry.value, x);
+        let insert = || (key.key(&route), aggregate.start());
+        let (k, acc) = pane.table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
+        let added = aggregate.add(acc, x);
         if pane.fired && added.is_ok() {
-            let row = row(pane.span, entry.key.clone(), aggregate.result(&entry.value));
+            let row = row(pane.span, k.clone(), aggregate.result(acc));
             emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
         }
         if let Err(error) = added {
@@ -157,17 +189,15 @@ where
                 return Fire::Paused;
             }
             let Some(pane) = self.state.panes.get(at) else { return Fire::Done };
-            if !std::mem::replace(&mut pane.fired, true) {
-                pane.table.reverse();
-            }
+            pane.fired = true;
             for _ in 0..FIRED_AT_ONCE {
-                let Some(entry) = pane.table.pop() else {
+                let Some((key, acc)) = pane.table.pop() else {
                     if let Some(Open { table, .. }) = self.state.panes.remove(at) {
                         self.state.panes.reuse(table);
                     }
                     return Fire::Done;
                 };
-                let row = row(pane.span, entry.key, self.aggregate.take_result(entry.value));
+                let row = row(pane.span, key, self.aggregate.take_result(acc));
                 emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
             }
         }
@@ -181,13 +211,13 @@ where
             }
             let Some(pane) = self.state.panes.get(at) else { return Fire::Done };
             for _ in 0..FIRED_AT_ONCE {
-                let Some(entry) = pane.table.at(self.state.fired) else {
+                let Some((key, acc)) = pane.table.at(self.state.fired) else {
                     pane.fired = true;
                     self.state.fired = 0;
                     return Fire::Done;
                 };
                 self.state.fired += 1;
-                let row = row(pane.span, entry.key.clone(), self.aggregate.result(&entry.value));
+                let row = row(pane.span, key.clone(), self.aggregate.result(acc));
                 emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
             }
         }
@@ -250,26 +280,34 @@ where
         Ok(())
     }
 
-    fn items(&mut self, _: usize, items: &mut VecDeque<ItemOf<X, F, A, P>>, n: usize) {
-        for item in items.drain(..n) {
-            if !self.failed {
-                self.add(item);
+    fn items(&mut self, _: usize, items: &mut IntoIter<ItemOf<X, F, A, P>>, n: usize) {
+        let mut left = n;
+        while left > 0 && !self.failed {
+            left -= self.add_run(items, left);
+            if left > 0 && !self.failed {
+                items.next().into_iter().for_each(|item| self.add(item));
+                left -= 1;
             }
         }
     }
 
-    fn parts(&mut self, parts: &mut VecDeque<PartialOf<X, F, A>>, n: usize) {
-        for part in parts.drain(..n) {
-            if self.failed {
-                continue;
+    fn parts(&mut self, parts: &mut IntoIter<PartialOf<X, F, A>>, n: usize) {
+        if self.failed {
+            return;
+        }
+        for _ in 0..n {
+            if let Some(ahead) = parts.as_slice().get(AHEAD) {
+                self.state.panes.prefetch(ahead.hash);
             }
+            let Some(part) = parts.next() else { return };
             // A partial is never late: its sender's watermark, and so the merged one, has not passed the pane.
             let pane = self.state.panes.at(part.time, &self.assign);
             let Partial { hash, key, acc, .. } = part;
             let start = || (key.clone(), self.aggregate.start());
-            let entry = pane.table.entry(hash, |k| self.key.same(k, &key), start);
-            if let Err(error) = A::Algebra::merge(&self.aggregate, &mut entry.value, acc) {
-                self.overflow(error);
+            let keys = &self.key;
+            let (_, sum) = pane.table.entry(hash, |k| keys.same(k, &key), start, |k| keys.hash(k));
+            if let Err(error) = A::Algebra::merge(&self.aggregate, sum, acc) {
+                return self.overflow(error);
             }
         }
     }
@@ -292,7 +330,8 @@ where
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        super::saved::snapshot::<M, _, _>(&self.state.panes, group, out)
+        let key = &self.key;
+        super::saved::snapshot::<M, _, _>(&self.state.panes, group, out, |k| key.hash(k))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -5,6 +5,9 @@ use crate::state::Pane;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 
+/// How many records ahead a look-up is begun.
+pub const AHEAD: usize = 16;
+
 /// A pane with its table.
 pub struct Open<K, A> {
     /// Its stretch of event time.
@@ -45,6 +48,32 @@ impl<K, A> Panes<K, A> {
         self.open.get_mut(self.current)
     }
 
+    /// The pane used last, with the instants that are certainly in it as a start and a length.
+    #[inline(always)]
+    pub fn last(&mut self) -> Option<(&mut Open<K, A>, i64, u64)> {
+        Some((self.open.get_mut(self.current)?, self.low, self.length))
+    }
+
+    /// Asks for the memory of an entry of the pane used last, which most often is the next record's too.
+    #[inline(always)]
+    pub fn prefetch(&self, hash: u64) {
+        if let Some(pane) = self.open.get(self.current) {
+            pane.table.prefetch(hash);
+        }
+    }
+
+    /// Makes the open pane with `t` in it, if there is one, that used last; cheaper than asking for its span.
+    pub fn turn_to(&mut self, t: Timestamp) -> bool {
+        let at = self.open.partition_point(|p| p.span.end <= i128::from(t.0));
+        match self.open.get(at).map(|p| p.span) {
+            Some(span) if span.start <= i128::from(t.0) => {
+                self.set_current(at, span);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The pane of `span`, opened if need be, and then as one that has fired or not.
     #[inline(never)]
     pub fn select(&mut self, span: Span, fired: bool) -> &mut Open<K, A> {
@@ -53,12 +82,16 @@ impl<K, A> Panes<K, A> {
             let table = self.spare.pop().unwrap_or_default();
             self.open.insert(at, Open { span, table, fired });
         }
+        self.set_current(at, span);
+        &mut self.open[at]
+    }
+
+    fn set_current(&mut self, at: usize, span: Span) {
         let (start, end) = span.shown();
         self.current = at;
         self.low = start.0;
         // Of a span that reaches beyond the range of timestamps the very last one is left to the slow path.
         self.length = end.0.wrapping_sub(start.0) as u64;
-        &mut self.open[at]
     }
 
     /// The pane for `t`: that used last, or as `assign` says.

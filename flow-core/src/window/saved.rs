@@ -15,9 +15,10 @@ pub(super) fn snapshot<M, K: Keep<M>, A: Keep<M>>(
     panes: &Panes<K, A>,
     group: usize,
     out: &mut Vec<u8>,
+    hash_of: impl Fn(&K) -> u64,
 ) -> Result<()> {
     for pane in panes.iter() {
-        let of_group = || pane.table.iter().filter(|e| key_group(e.hash) == group);
+        let of_group = || pane.table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
         let count = u32::try_from(of_group().count()).unwrap_or(u32::MAX);
         if count == 0 {
             continue;
@@ -26,9 +27,9 @@ pub(super) fn snapshot<M, K: Keep<M>, A: Keep<M>>(
         out.extend(pane.span.end.to_le_bytes());
         out.push(u8::from(pane.fired));
         out.extend(count.to_le_bytes());
-        for entry in of_group() {
-            entry.key.write(out)?;
-            entry.value.write(out)?;
+        for (key, value) in of_group() {
+            key.write(out)?;
+            value.write(out)?;
         }
     }
     Ok(())
@@ -48,7 +49,7 @@ pub(super) fn restore<M, K: Keep<M>, A: Keep<M>>(
         let pane = panes.select(Span { start, end }, fired != 0);
         for _ in 0..count {
             let (key, value) = (K::read(&mut bytes)?, A::read(&mut bytes)?);
-            pane.table.push(hash_of(&key), key, value);
+            pane.table.push(hash_of(&key), key, value, &hash_of);
         }
     }
     Ok(())

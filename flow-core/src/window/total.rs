@@ -17,8 +17,8 @@ use crate::stage::{
     Stamp, Tail,
 };
 use crate::time::{Grid, Timestamp};
-use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::vec::IntoIter;
 
 /// A chain with an aggregate of everything behind it.
 #[derive(Clone)]
@@ -57,7 +57,8 @@ impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
         );
         cx.out(&self.edge);
         let outs = Outs::new(self.edge.id);
-        let send = TotalSend::<C::Out, A> { aggregate: self.aggregate, local: None, outs, meta, faults };
+        let (aggregate, acc) = (self.aggregate.clone(), self.aggregate.start());
+        let send = TotalSend::<C::Out, A> { aggregate, acc, alone: false, outs, meta, faults };
         self.prev.build(cx, send, visit);
     }
 }
@@ -65,7 +66,9 @@ impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
 /// The end of a stage before: aggregates for itself or sends lifted values.
 struct TotalSend<T, A: Aggregate<T>> {
     aggregate: A,
-    local: Option<A::Acc>,
+    acc: A::Acc,
+    /// Whether there is no other sender.
+    alone: bool,
     outs: Outs<A::In>,
     meta: Meta,
     faults: Faults,
@@ -75,13 +78,14 @@ impl<T: 'static, S: Stamp, A: Aggregate<T>> Push<T, S> for TotalSend<T, A> {
     #[inline(always)]
     fn push(&mut self, item: T, _: S) {
         let x = self.aggregate.lift(&item);
-        match &mut self.local {
-            Some(acc) => {
-                if let Err(error) = self.aggregate.add(acc, x) {
-                    self.overflow(error);
-                }
+        // What is known when compiling comes first: where the aggregate commutes no call is left in the loop around this, and
+        // the accumulator stays in registers.
+        if A::Algebra::COMMUTES || self.alone {
+            if let Err(error) = self.aggregate.add(&mut self.acc, x) {
+                self.overflow(error);
             }
-            None => self.outs.send(0, x),
+        } else {
+            self.outs.send(0, x);
         }
     }
 }
@@ -98,20 +102,18 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
         self.outs.open(cx);
-        let alone = cx.context().parallelism() == 1;
-        self.local = (A::Algebra::COMMUTES || alone).then(|| self.aggregate.start());
+        self.alone = cx.context().parallelism() == 1;
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
         match mark {
             // Event time ends here.
             Mark::Watermark(_) => return,
-            Mark::End => {
-                if let Some(acc) = self.local.take() {
-                    self.outs.send_other(0, vec![Whole(acc)]);
-                }
+            Mark::End if A::Algebra::COMMUTES || self.alone => {
+                let acc = std::mem::replace(&mut self.acc, self.aggregate.start());
+                self.outs.send_other(0, vec![Whole(acc)]);
             }
-            Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
+            Mark::End | Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
         }
         self.outs.mark(mark);
     }
@@ -165,14 +167,14 @@ impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead
         self.faults = cx.faults().clone();
         Ok(())
     }
-    fn items(&mut self, _: usize, items: &mut VecDeque<A::In>, n: usize) {
+    fn items(&mut self, _: usize, items: &mut IntoIter<A::In>, n: usize) {
         let Some(mut acc) = self.acc.take() else { return };
-        let done = items.drain(..n).try_for_each(|x| self.aggregate.add(&mut acc, x));
+        let done = items.by_ref().take(n).try_for_each(|x| self.aggregate.add(&mut acc, x));
         (self.acc, self.touched) = (Some(acc), true);
         self.check(done);
     }
-    fn parts(&mut self, parts: &mut VecDeque<Whole<A::Acc>>, n: usize) {
-        for Whole(part) in parts.drain(..n) {
+    fn parts(&mut self, parts: &mut IntoIter<Whole<A::Acc>>, n: usize) {
+        for Whole(part) in parts.by_ref().take(n) {
             // The first stands for the start; the others exist only where merging is allowed.
             if std::mem::replace(&mut self.touched, true) {
                 if let Some(mut acc) = self.acc.take() {

@@ -14,15 +14,14 @@ use super::operator::{OpError, operator_error};
 use super::{Chain, Kind, Stream, Visit};
 use crate::batch::Mark;
 use crate::error::Result;
-use crate::exchange::instance_of;
 use crate::stage::{
     BuildCx, Count, EdgeKind, EdgeRef, Faults, Head, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail,
 };
 use crate::state::{Keep, KeyTable};
 use crate::time::Grid;
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
+use std::vec::IntoIter;
 
 /// State for each key, changed by each value, with a result each time.
 pub trait Roll<V>: Clone + Send + 'static {
@@ -113,7 +112,7 @@ impl<X: 'static, F: KeyFn<X>, S: Stamp> Push<X, S> for ByKeyGroup<X, F, Item<X, 
     #[inline(always)]
     fn push(&mut self, item: X, stamp: S) {
         let (hash, route, rest) = self.key.split(item);
-        let to = instance_of(hash, self.outs.receivers());
+        let to = self.outs.of_key(hash);
         self.outs.send(to, (hash, route, rest, stamp));
     }
 }
@@ -144,7 +143,7 @@ impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M> RollHead<X, F, R, N, M> {
 }
 
 /// How many look-ups are under way at once.
-const AHEAD: usize = 128;
+const AHEAD: usize = 32;
 
 impl<X, F, R, N, S, M> Head<Item<X, F, S>> for RollHead<X, F, R, N, M>
 where
@@ -170,28 +169,30 @@ where
         Ok(())
     }
 
-    fn items(&mut self, _: usize, items: &mut VecDeque<Item<X, F, S>>, n: usize) {
-        let mut left = n;
-        while left > 0 {
-            let now = left.min(AHEAD);
-            for (hash, ..) in items.range(..now) {
-                self.table.prefetch(*hash);
+    /// The tight loop of a rolling operator.
+    #[inline(never)]
+    fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
+        if self.failed {
+            return;
+        }
+        let RollHead { table, key, roll, next, .. } = &mut *self;
+        table.reserve(n, |k| key.hash(k));
+        for (hash, ..) in items.as_slice().iter().take(AHEAD) {
+            table.prefetch(*hash);
+        }
+        for _ in 0..n {
+            if let Some((hash, ..)) = items.as_slice().get(AHEAD) {
+                table.prefetch(*hash);
             }
-            for (hash, route, rest, stamp) in items.drain(..now) {
-                if self.failed {
-                    continue;
-                }
-                let RollHead { table, key, roll, .. } = &mut *self;
-                let insert = || (key.key(&route), roll.start());
-                let (_, state) = table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
-                let (out_key, value) = key.unite(route, rest);
-                match roll.roll(state, value) {
-                    Ok(Some(out)) => self.next.push((out_key, out), stamp),
-                    Ok(None) => {}
-                    Err(error) => self.fail(&error),
-                }
+            let Some((hash, route, rest, stamp)) = items.next() else { return };
+            let insert = || (key.key(&route), roll.start());
+            let (_, state) = table.entry(hash, |k| key.is(&route, k), insert);
+            let (out_key, value) = key.unite(route, rest);
+            match roll.roll(state, value) {
+                Ok(Some(out)) => next.push((out_key, out), stamp),
+                Ok(None) => {}
+                Err(error) => return self.fail(&error),
             }
-            left -= now;
         }
     }
 
