@@ -13,3 +13,6 @@ mod table;
 pub use keep::{Durable, Keep, Mode, Volatile};
 pub use pane::Pane;
 pub use table::KeyTable;
+
+#[cfg(test)]
+mod tests;

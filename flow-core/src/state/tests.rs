@@ -1,0 +1,94 @@
+//! The tables against a plain map, with hashes from good to useless. Values own memory, so that valgrind
+//! (`.ci/valgrind.sh`) sees what is read unwritten, dropped twice or not at all.
+
+use super::{KeyTable, Pane};
+use crate::exchange::hash_key;
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// A hash that tells `width` classes of keys apart; 0 stands for the real one.
+fn hash(width: u64, key: u64) -> u64 {
+    if width == 0 { hash_key(&key) } else { (key % width).rotate_left(29) }
+}
+
+/// What a record does to its key's value.
+fn step(value: &mut String, i: usize) {
+    value.push_str(&i.to_string());
+    value.truncate(40);
+}
+
+#[derive(Debug, Clone)]
+enum Do {
+    Take(Vec<u64>),
+    /// Gives out so many entries, then the rest is forgotten.
+    Fire(usize),
+}
+
+fn actions() -> impl Strategy<Value = Vec<Do>> {
+    let keys =
+        prop_oneof![prop::collection::vec(0..20u64, 0..60), prop::collection::vec(any::<u64>(), 0..300)];
+    prop::collection::vec(
+        prop_oneof![4 => keys.prop_map(Do::Take), 1 => (0..200usize).prop_map(Do::Fire)],
+        0..12,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_key_table_is_a_map(width in 0..4u64, batches in prop::collection::vec(prop::collection::vec(0..400u64, 0..200), 0..8)) {
+        let (mut table, mut map) = (KeyTable::default(), HashMap::new());
+        for batch in &batches {
+            table.reserve(batch.len(), |k| hash(width, *k));
+            for (i, key) in batch.iter().enumerate() {
+                table.prefetch(hash(width, *key));
+                step(&mut table.entry(hash(width, *key), |k| k == key, || (*key, String::new())).1, i);
+                step(map.entry(*key).or_insert_with(String::new), i);
+            }
+            prop_assert_eq!(table.len(), map.len());
+        }
+        let all: HashMap<u64, String> = table.iter().cloned().collect();
+        prop_assert_eq!(all, map);
+    }
+
+    #[test]
+    fn a_pane_is_a_map_in_order(width in 0..4u64, actions in actions()) {
+        let mut pane = Pane::default();
+        let (mut order, mut map) = (Vec::new(), HashMap::new());
+        for action in actions {
+            match action {
+                Do::Take(keys) => for (i, key) in keys.into_iter().enumerate() {
+                    pane.prefetch(hash(width, key));
+                    let (_, value) = pane.entry(
+                        hash(width, key), |k| *k == key, || (key, String::new()), |k| hash(width, *k));
+                    step(value, i);
+                    step(map.entry(key).or_insert_with(|| { order.push(key); String::new() }), i);
+                },
+                Do::Fire(n) => {
+                    for key in order.drain(..).take(n) {
+                        let value = map.remove(&key).unwrap_or_default();
+                        prop_assert_eq!(pane.pop(), Some((key, value)));
+                    }
+                    prop_assert_eq!(pane.len(), map.len());
+                    map.clear();
+                    pane.clear();
+                }
+            }
+            let expected: Vec<_> = order.iter().map(|k| (*k, map[k].clone())).collect();
+            prop_assert_eq!(pane.iter().cloned().collect::<Vec<_>>(), &expected[..]);
+            prop_assert_eq!(pane.at(order.len() / 2), expected.get(order.len() / 2));
+            prop_assert_eq!((pane.len(), pane.is_empty()), (order.len(), order.is_empty()));
+        }
+    }
+}
+
+/// Whoever forgets to ask for room is told, and does not search for ever.
+#[test]
+#[should_panic(expected = "no room for an entry was asked for")]
+fn a_table_is_never_full() {
+    let mut table = KeyTable::default();
+    for key in 0..100u64 {
+        table.entry(hash_key(&key), |k| *k == key, || (key, ()));
+    }
+}
