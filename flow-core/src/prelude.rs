@@ -8,6 +8,8 @@ pub use crate::metrics::Report;
 pub use crate::op::{Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
 pub use crate::sink::{Collected, csv_file, stdout, text_file, to_channel};
 pub use crate::source::text::Broken;
-pub use crate::source::{channel, csv, from_iter, from_vec, generate, lines, source, stdin_lines, tcp_lines};
+pub use crate::source::{
+    ChannelSender, channel, csv, from_iter, from_vec, generate, lines, source, stdin_lines, tcp_lines,
+};
 pub use crate::time::{Millis, Timestamp};
 pub use crate::window::{Late, Windowed, global, tumbling};

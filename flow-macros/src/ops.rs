@@ -245,7 +245,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("wrapping_sum", 1, ".wrapping_sum(|record| …)").folds(),
     row("min", 1, ".min(|record| …)").folds(),
     row("max", 1, ".max(|record| …)").folds(),
-    row("map_with_state", 1, ".map_with_state(|state, record| …)").input(Input::Keyed).stateful(),
+    row("map_with_state", 2, ".map_with_state(init, |state, record| …)").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),

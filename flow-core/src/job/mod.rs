@@ -105,7 +105,8 @@ impl Job {
         self
     }
 
-    /// How many items a batch holds at most. It changes the speed, never the result.
+    /// How many items a batch holds at most. It changes the speed; a result only where several senders meet and elements
+    /// are behind the watermark of another one than their own.
     pub fn batch_size(mut self, items: usize) -> Self {
         self.batch = items;
         self

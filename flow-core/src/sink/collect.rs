@@ -5,7 +5,7 @@ use crate::batch::Mark;
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::{Chain, Kind, Stream, Terminal, Visit};
-use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
+use crate::stage::{BuildCx, Commit, Commits, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::Grid;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -75,8 +75,15 @@ impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
 
 impl<C: Chain<Out = T>, T: Send + 'static> Terminal for Collect<C, T> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
-        cx.op(&self.meta, "");
-        let push = CollectPush { items: Vec::new(), instance: 0, out: self.out, written: Counter::default() };
+        let meta = cx.op(&self.meta, "");
+        let push = CollectPush {
+            items: Vec::new(),
+            instance: 0,
+            out: self.out,
+            written: Counter::default(),
+            commits: Commits::default(),
+            meta,
+        };
         self.prev.build(cx, push, visit);
     }
 }
@@ -86,6 +93,24 @@ struct CollectPush<T> {
     instance: usize,
     out: Collected<T>,
     written: Counter,
+    commits: Commits,
+    meta: Meta,
+}
+
+/// What an instance has collected, until the job has succeeded.
+struct Part<T> {
+    instance: usize,
+    items: Vec<T>,
+    out: Collected<T>,
+}
+
+impl<T: Send> Commit for Part<T> {
+    fn commit(self: Box<Self>) -> Result<()> {
+        let Part { instance, items, out } = *self;
+        out.0.lock().unwrap_or_else(PoisonError::into_inner).push((instance, items));
+        Ok(())
+    }
+    fn abort(self: Box<Self>) {}
 }
 
 impl<T: Send + 'static, S: Stamp> Push<T, S> for CollectPush<T> {
@@ -99,13 +124,15 @@ impl<T: Send + 'static> Tail for CollectPush<T> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.instance = cx.context().instance();
         self.written = cx.metrics().records_out.clone();
+        self.commits = cx.commits().clone();
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
         if mark == Mark::End {
             self.written.add(self.items.len() as u64);
-            let part = (self.instance, std::mem::take(&mut self.items));
-            self.out.0.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+            let items = std::mem::take(&mut self.items);
+            let part = Part { instance: self.instance, items, out: self.out.clone() };
+            self.commits.push(&self.meta, Box::new(part));
         }
     }
     fn flush(&mut self) {}

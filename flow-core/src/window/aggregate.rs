@@ -178,7 +178,8 @@ where
     fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, &self.explain());
         if let Err(error) = self.check() {
-            cx.fail(error.in_stage(meta.id()).at(meta.at()));
+            // What follows computes with the description.
+            return cx.fail(error.in_stage(meta.id()).at(meta.at()));
         }
         let keyless = TypeId::of::<F>() == TypeId::of::<NoKey>();
         let (count, kind) = if keyless {
@@ -216,7 +217,7 @@ impl<X, C, F: KeyFn<X>, W: Assign, A: Aggregate<F::Value>, P, M> WindowAgg<X, C,
 
     fn explain(&self) -> String {
         let before = if A::Algebra::COMMUTES {
-            "merged before the exchange, since the aggregate commutes"
+            "merged before the exchange where there are several receivers, since the aggregate commutes"
         } else {
             "not merged before the exchange, since the order of records matters to the aggregate"
         };

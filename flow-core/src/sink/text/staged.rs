@@ -9,13 +9,22 @@
 use crate::error::{Error, Result};
 use crate::sink::sink_error;
 use crate::stage::Commit;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Tells apart the files one process stages for the same target.
 static STAGED: AtomicU64 = AtomicU64::new(0);
+
+/// The targets that sinks of this process are writing: two of them would replace each other's result.
+static TARGETS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn targets() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TARGETS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The file while it is written.
 #[derive(Debug)]
@@ -47,11 +56,18 @@ impl StagedFile {
         let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
             return Err(failed(target, &not_a_file()));
         };
+        if !targets().insert(target.into()) {
+            let what = format!("{}: another sink is writing this file", target.display());
+            return Err(sink_error(what).note("give each sink a file of its own"));
+        }
         let n = STAGED.fetch_add(1, Ordering::Relaxed);
         let mut part = name.to_os_string();
         part.push(format!(".part-{}-{n}", std::process::id()));
         let staged = target.with_file_name(part);
-        let file = File::create(&staged).map_err(|error| failed(target, &error))?;
+        let file = File::create(&staged).map_err(|error| {
+            targets().remove(target);
+            failed(target, &error)
+        })?;
         Ok(StagedFile { target: target.into(), staged: Some(staged), file, bytes: 0 })
     }
 
@@ -108,6 +124,7 @@ impl Drop for StagedFile {
             // Nothing can be done about a file that will not go; its name says that it is no result.
             let _ = fs::remove_file(staged);
         }
+        targets().remove(&self.target);
     }
 }
 

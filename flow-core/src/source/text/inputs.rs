@@ -73,11 +73,17 @@ fn find_in_directory(path: &Path, found: &mut Vec<Input>) -> Result<(), ReadErro
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(|error| failed(path, error))? {
         let file = entry.map_err(|error| failed(path, error))?.path();
-        if file.is_file() {
+        if file.is_file() && !is_left_over(&file) {
             files.push(file);
         }
     }
     add_sorted(files, path.display().to_string(), "is a directory without regular files", found)
+}
+
+/// Whether a file of a folder is hidden, or what a killed run had staged beside its result.
+fn is_left_over(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') || name.contains(".part-")
 }
 
 fn find_matches(pattern: &str, found: &mut Vec<Input>) -> Result<(), ReadError> {
