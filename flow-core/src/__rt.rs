@@ -12,17 +12,31 @@ pub use crate::window::aggregate::{drop_late, fail, side};
 
 /// A closure's own clone of a name outside it.
 #[diagnostic::on_unimplemented(
-    message = "a captured `{Self}` cannot be given to every parallel instance: it is not `Send + 'static`",
-    label = "`{Self}` is used by an operator, which may run on any thread",
-    note = "share it through `Arc`, or open it where it is used: `.map_init(|cx| open(), |it, x| …)`"
+    message = "`{T}` cannot be used inside an operator: it is not `Clone + Send + 'static`",
+    label = "each parallel instance gets a clone of this `{T}`, on a thread of its own",
+    note = "derive `Clone` for it, share it through `Arc`, or open it where it is used: `.map_init(|cx| open(), |it, x| …)`"
 )]
-pub trait Capture: Send + 'static {}
-#[diagnostic::do_not_recommend]
-impl<T: Send + 'static> Capture for T {}
+pub trait Capture<T> {
+    /// An instance's own clone.
+    fn clone_of(value: &T) -> T;
+}
 
-/// Proves that a captured value may be given to every instance.
-pub fn capture<T: Capture>(value: T) -> T {
-    value
+/// The parallel instances of an operator.
+pub enum Instances {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + 'static> Capture<T> for Instances {
+    fn clone_of(value: &T) -> T {
+        value.clone()
+    }
+}
+
+/// A clone of a captured value, which may be given to every instance.
+pub fn capture<T>(value: &T) -> T
+where
+    Instances: Capture<T>,
+{
+    Instances::clone_of(value)
 }
 
 /// A pipeline begins.

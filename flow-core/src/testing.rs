@@ -85,6 +85,7 @@ pub struct Script<T> {
     partitions: Arc<Vec<Vec<Step<T>>>>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Clone + Send + Sync + 'static> Source for Script<T> {
     type Item = Step<T>;
     type Split = usize;

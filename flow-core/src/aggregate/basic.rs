@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 #[derive(Clone)]
 pub struct Count;
 
+#[diagnostic::do_not_recommend]
 impl<T> Aggregate<T> for Count {
     type In = ();
     type Acc = u64;
@@ -54,6 +55,7 @@ pub struct Best<F> {
     pub(super) wanted: Ordering,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, N: Measure, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Best<F> {
     type In = Option<N::Value>;
     type Acc = Option<N::Value>;
@@ -98,6 +100,7 @@ pub struct FirstLast {
     pub(super) last: bool,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Clone + Send + 'static> Aggregate<T> for FirstLast {
     type In = T;
     type Acc = Option<T>;
@@ -140,6 +143,7 @@ pub struct FoldWith<A, F> {
     pub(super) fold: F,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, A, F> Aggregate<T> for FoldWith<A, F>
 where
     T: Clone + Send + 'static,
@@ -177,6 +181,7 @@ where
 #[derive(Clone)]
 pub struct ReduceWith<F>(pub(super) F);
 
+#[diagnostic::do_not_recommend]
 impl<T, F> Aggregate<T> for ReduceWith<F>
 where
     T: Clone + Send + 'static,

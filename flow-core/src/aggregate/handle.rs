@@ -4,6 +4,7 @@ use super::{
     Aggregate, Best, Collect, Count, CountDistinct, FirstLast, FoldWith, Mean, ReduceWith, Sum, TopK,
     Variance, WrappingSum,
 };
+use crate::op::Proved;
 use crate::op::rolling::{Measure, Summand};
 use std::cmp::Ordering;
 use std::hash::Hash;
@@ -30,7 +31,10 @@ impl<T> Agg<T> {
     }
 
     /// The sum. `None` adds nothing; integer overflow ends the job.
-    pub fn sum<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(self, number: F) -> Sum<F> {
+    pub fn sum<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(
+        self,
+        number: F,
+    ) -> Proved<N::Number, Sum<F>> {
         Sum(number)
     }
 
@@ -38,27 +42,39 @@ impl<T> Agg<T> {
     pub fn wrapping_sum<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(
         self,
         number: F,
-    ) -> WrappingSum<F> {
+    ) -> Proved<N::Number, WrappingSum<F>> {
         WrappingSum(number)
     }
 
     /// The smallest value. Where the closure returns an `Option` so is the result: `None` when no record had a value.
-    pub fn min<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(self, measure: F) -> Best<F> {
+    pub fn min<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(
+        self,
+        measure: F,
+    ) -> Proved<N::Value, Best<F>> {
         Best { measure, wanted: Ordering::Less }
     }
 
     /// The largest value. Where the closure returns an `Option` so is the result.
-    pub fn max<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(self, measure: F) -> Best<F> {
+    pub fn max<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(
+        self,
+        measure: F,
+    ) -> Proved<N::Value, Best<F>> {
         Best { measure, wanted: Ordering::Greater }
     }
 
     /// The mean: the exact sum divided once. Where the closure returns an `Option` so is the result.
-    pub fn mean<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(self, number: F) -> Mean<F> {
+    pub fn mean<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(
+        self,
+        number: F,
+    ) -> Proved<N::Number, Mean<F>> {
         Mean(number)
     }
 
     /// The sample variance; `None` below two values.
-    pub fn variance<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(self, number: F) -> Variance<F> {
+    pub fn variance<N: Summand, F: Fn(&T) -> N + Clone + Send + 'static>(
+        self,
+        number: F,
+    ) -> Proved<N::Number, Variance<F>> {
         Variance(number)
     }
 
@@ -78,7 +94,11 @@ impl<T> Agg<T> {
     }
 
     /// The k records with the largest values, largest first.
-    pub fn top_k<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(self, k: usize, measure: F) -> TopK<F> {
+    pub fn top_k<N: Measure, F: Fn(&T) -> N + Clone + Send + 'static>(
+        self,
+        k: usize,
+        measure: F,
+    ) -> Proved<N::Value, TopK<F>> {
         TopK { k, measure }
     }
 
@@ -106,7 +126,7 @@ impl<T> Agg<T> {
     }
 
     /// An aggregate of your own, where a closure would otherwise have to be annotated.
-    pub fn by<A: Aggregate<T>>(self, aggregate: A) -> A {
+    pub fn by<A: Aggregate<T>>(self, aggregate: A) -> Proved<A::Out, A> {
         aggregate
     }
 }

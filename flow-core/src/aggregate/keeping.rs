@@ -9,6 +9,7 @@ use std::hash::Hash;
 #[derive(Clone)]
 pub struct Collect;
 
+#[diagnostic::do_not_recommend]
 impl<T: Clone + Send + 'static> Aggregate<T> for Collect {
     type In = T;
     type Acc = Vec<T>;
@@ -50,6 +51,7 @@ pub struct TopK<F> {
     pub(super) measure: F,
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, N, F> Aggregate<T> for TopK<F>
 where
     T: Clone + Send + 'static,
@@ -103,6 +105,7 @@ pub struct CountDistinct<F>(pub(super) F);
 /// The hasher of values that never leave the accumulator.
 type Values<V> = HashSet<V, foldhash::fast::FixedState>;
 
+#[diagnostic::do_not_recommend]
 impl<T, V, F> Aggregate<T> for CountDistinct<F>
 where
     V: Hash + Eq + Send + 'static,

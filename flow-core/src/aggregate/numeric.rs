@@ -7,6 +7,7 @@ use crate::op::rolling::{Number, Presence, Summand};
 #[derive(Clone)]
 pub struct Sum<F>(pub(super) F);
 
+#[diagnostic::do_not_recommend]
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Sum<F> {
     type In = Option<N::Number>;
     type Acc = N::Number;
@@ -54,6 +55,7 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Invertible<T> for S
 #[derive(Clone)]
 pub struct WrappingSum<F>(pub(super) F);
 
+#[diagnostic::do_not_recommend]
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for WrappingSum<F> {
     type In = N::Number;
     type Acc = N::Number;
@@ -120,6 +122,7 @@ widen!(u8 => u64, u16 => u64, u32 => u64, u64 => u128, usize => u128, u128 => u1
 widen!(i8 => i64, i16 => i64, i32 => i64, i64 => i128, isize => i128, i128 => i128);
 widen!(f32 => f64, f64 => f64);
 
+#[diagnostic::do_not_recommend]
 impl<T, N, F> Aggregate<T> for Mean<F>
 where
     N: Summand<Number: Widen>,
@@ -186,6 +189,7 @@ where
 #[derive(Clone)]
 pub struct Variance<F>(pub(super) F);
 
+#[diagnostic::do_not_recommend]
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Variance<F> {
     type In = Option<f64>;
     /// Count, mean, sum of squared distances from the mean.

@@ -8,6 +8,7 @@ pub struct Each;
 
 macro_rules! tuples {
     ($($a:ident $i:tt),+) => {
+        #[diagnostic::do_not_recommend]
         impl<T, $($a: Aggregate<T>),+> Aggregate<T> for ($($a,)+) {
             type In = ($($a::In,)+);
             type Acc = ($($a::Acc,)+);

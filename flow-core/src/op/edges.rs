@@ -1,7 +1,8 @@
 //! Exchanges without a key: `rebalance`, `shuffle`, `broadcast`, `global`, `partition_by`, `boundary`.
 
 use super::merge::receive;
-use super::{Chain, Kind, Stream, Visit};
+use super::proved::claim;
+use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Meta, OpenCx, Outs, Push, Stamp, Tail, split_mix};
@@ -26,11 +27,6 @@ use crate::time::Grid;
 /// job.parallelism(2).run().unwrap();
 /// assert_eq!(out.take(), [0, 2, 1, 3], "instance by instance, each in order");
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a partitioner of `{T}`",
-    label = "cannot say where a `{T}` goes",
-    note = "implement `flow_core::op::edges::Partitioner<{T}>`, or give a closure `|x: &T, receivers: usize| -> usize`"
-)]
 pub trait Partitioner<T>: Clone + Send + 'static {
     /// The receiver of `item`, below `receivers`; a number at or above it is taken modulo.
     fn partition(&mut self, item: &T, receivers: usize) -> usize;
@@ -40,6 +36,7 @@ pub trait Partitioner<T>: Clone + Send + 'static {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, F: Fn(&T, usize) -> usize + Clone + Send + 'static> Partitioner<T> for F {
     #[inline]
     fn partition(&mut self, item: &T, receivers: usize) -> usize {
@@ -47,9 +44,30 @@ impl<T, F: Fn(&T, usize) -> usize + Clone + Send + 'static> Partitioner<T> for F
     }
 }
 
+claim! {
+    /// Records that can go to another instance.
+    #[diagnostic::on_unimplemented(
+        message = "records of type `{Self}` cannot go to another instance: they are not `Send`",
+        label = "another instance may run on another thread",
+        note = "use `Arc` for `Rc`, and `Mutex` or atomics for `RefCell` and `Cell`"
+    )]
+    pub trait CrossingOf<P> for T where Send
+}
+
+claim! {
+    /// What `partition_by` takes: a [`Partitioner`].
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not a partitioner of `{T}`",
+        label = "cannot say where a `{T}` goes",
+        note = "give a closure `|record, receivers| -> usize`, or implement `flow_core::op::edges::Partitioner<{T}>`"
+    )]
+    pub trait PartitionerOf<P, T> for X where Partitioner<T>
+}
+
 /// Each sender has one receiver.
 #[derive(Clone, Default)]
 pub struct Forward;
+#[diagnostic::do_not_recommend]
 impl<T> Partitioner<T> for Forward {
     #[inline(always)]
     fn partition(&mut self, _: &T, _: usize) -> usize {
@@ -60,6 +78,7 @@ impl<T> Partitioner<T> for Forward {
 /// In turn.
 #[derive(Clone, Default)]
 pub struct InTurn(usize);
+#[diagnostic::do_not_recommend]
 impl<T> Partitioner<T> for InTurn {
     #[inline]
     fn partition(&mut self, _: &T, receivers: usize) -> usize {
@@ -75,6 +94,7 @@ impl<T> Partitioner<T> for InTurn {
 /// At random, from a seed.
 #[derive(Clone)]
 pub struct AtRandom(u64);
+#[diagnostic::do_not_recommend]
 impl<T> Partitioner<T> for AtRandom {
     #[inline]
     fn partition(&mut self, _: &T, receivers: usize) -> usize {
@@ -200,46 +220,61 @@ impl<C: Chain<Out: Clone + Send>> Chain for Broadcast<C> {
     }
 }
 
-impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
+impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     #[track_caller]
-    fn exchange<P>(
+    fn exchange<X>(
         self,
         op: &'static str,
-        partitioner: P,
+        partitioner: X,
         kind: EdgeKind,
         count: Count,
-    ) -> Stream<T, K, Exchange<C, P>> {
+    ) -> Stream<T, K, Exchange<C, X>> {
         let meta = Meta::new(op);
         Stream::of(Exchange { prev: self.chain, partitioner, edge: EdgeRef::fresh(), kind, count, meta })
     }
 
     /// Distributes the records in turn over the job's parallelism.
     #[track_caller]
-    pub fn rebalance(self) -> Stream<T, K, Exchange<C, InTurn>> {
+    pub fn rebalance<P>(self) -> Stream<T, K, Proved<P, Exchange<C, InTurn>>>
+    where
+        T: CrossingOf<P>,
+    {
         self.exchange("rebalance", InTurn::default(), EdgeKind::Rebalance, Count::Parallelism)
     }
 
     /// Distributes the records at random over the job's parallelism; the same `seed`, the same distribution.
     #[track_caller]
-    pub fn shuffle(self, seed: u64) -> Stream<T, K, Exchange<C, AtRandom>> {
+    pub fn shuffle<P>(self, seed: u64) -> Stream<T, K, Proved<P, Exchange<C, AtRandom>>>
+    where
+        T: CrossingOf<P>,
+    {
         self.exchange("shuffle", AtRandom(seed), EdgeKind::Shuffle, Count::Parallelism)
     }
 
     /// Brings all records to a single instance.
     #[track_caller]
-    pub fn global(self) -> Stream<T, K, Exchange<C, Forward>> {
+    pub fn global<P>(self) -> Stream<T, K, Proved<P, Exchange<C, Forward>>>
+    where
+        T: CrossingOf<P>,
+    {
         self.exchange("global", Forward, EdgeKind::Global, Count::Exactly(1))
     }
 
     /// Distributes the records as `partitioner` says: a [`Partitioner`] or a closure `|x: &T, receivers: usize| -> usize`.
     #[track_caller]
-    pub fn partition_by<P: Partitioner<T>>(self, partitioner: P) -> Stream<T, K, Exchange<C, P>> {
+    pub fn partition_by<X: PartitionerOf<P, T>, P>(
+        self,
+        partitioner: X,
+    ) -> Stream<T, K, Proved<P, Exchange<C, X>>> {
         self.exchange("partition_by", partitioner, EdgeKind::Custom, Count::Parallelism)
     }
 
     /// What follows runs in a stage of its own, on another thread where the host has one. Nothing else changes.
     #[track_caller]
-    pub fn boundary(self) -> Stream<T, K, Exchange<C, Forward>> {
+    pub fn boundary<P>(self) -> Stream<T, K, Proved<P, Exchange<C, Forward>>>
+    where
+        T: CrossingOf<P>,
+    {
         self.exchange("boundary", Forward, EdgeKind::Forward, Count::Upstream)
     }
 

@@ -1,6 +1,6 @@
 //! Timestamps and watermarks: bounded disorder, and idleness.
 
-use super::{Chain, Kind, Stream, Visit};
+use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
@@ -40,7 +40,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), [(Timestamp(0), 2), (Timestamp(10), 1)]);
     /// ```
     #[track_caller]
-    pub fn event_time<X: IntoTimestamp, F>(self, time: F) -> Stream<T, K::Timed, EventTime<C, F>>
+    pub fn event_time<X: IntoTimestamp, F>(
+        self,
+        time: F,
+    ) -> Stream<T, K::Timed, Proved<X::Time, EventTime<C, F>>>
     where
         F: Fn(&T) -> X + Clone + Send + 'static,
     {

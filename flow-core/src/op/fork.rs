@@ -4,7 +4,7 @@ use super::chain::Whole;
 use super::operator::Then;
 use super::stateless::Map;
 use super::tee::{Cast, Root, Trunk, both_tails};
-use super::{Chain, Kind, Stream, Terminal, Visit};
+use super::{Chain, Kind, Proved, Stream, Terminal, Visit};
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::stage::{BuildCx, Draft, Meta, OpenCx, Push, Stamp, Tail};
@@ -53,20 +53,39 @@ pub enum Either4<A, B, C, D> {
 pub trait Sides: 'static {
     /// `Either<A, Either<B, …>>`.
     type Nested: 'static;
+    /// The streams of the sides.
+    type Roots<K: Kind>;
     /// As pairs in pairs.
     fn nest(self) -> Self::Nested;
+    /// The streams of the sides.
+    fn roots<K: Kind>() -> Self::Roots<K>;
 }
 
+/// Sides that end in `E`, a tuple of their ends.
+pub trait EndIn<E>: Sides {
+    /// The end of all.
+    type End;
+    /// Puts them together.
+    fn join(ends: E) -> Self::End;
+}
+
+#[diagnostic::do_not_recommend]
 impl<A: 'static, B: 'static> Sides for Either<A, B> {
     type Nested = Either<A, B>;
+    type Roots<K: Kind> = (Side<A, K>, Side<B, K>);
     #[inline(always)]
     fn nest(self) -> Self {
         self
     }
+    fn roots<K: Kind>() -> (Side<A, K>, Side<B, K>) {
+        (side(), side())
+    }
 }
 
+#[diagnostic::do_not_recommend]
 impl<A: 'static, B: 'static, C: 'static> Sides for Either3<A, B, C> {
     type Nested = Either<A, Either<B, C>>;
+    type Roots<K: Kind> = (Side<A, K>, Side<B, K>, Side<C, K>);
     #[inline(always)]
     fn nest(self) -> Self::Nested {
         match self {
@@ -75,10 +94,15 @@ impl<A: 'static, B: 'static, C: 'static> Sides for Either3<A, B, C> {
             Either3::C(c) => Either::B(Either::B(c)),
         }
     }
+    fn roots<K: Kind>() -> (Side<A, K>, Side<B, K>, Side<C, K>) {
+        (side(), side(), side())
+    }
 }
 
+#[diagnostic::do_not_recommend]
 impl<A: 'static, B: 'static, C: 'static, D: 'static> Sides for Either4<A, B, C, D> {
     type Nested = Either<A, Either<B, Either<C, D>>>;
+    type Roots<K: Kind> = (Side<A, K>, Side<B, K>, Side<C, K>, Side<D, K>);
     #[inline(always)]
     fn nest(self) -> Self::Nested {
         match self {
@@ -87,6 +111,9 @@ impl<A: 'static, B: 'static, C: 'static, D: 'static> Sides for Either4<A, B, C, 
             Either4::C(c) => Either::B(Either::B(Either::A(c))),
             Either4::D(d) => Either::B(Either::B(Either::B(d))),
         }
+    }
+    fn roots<K: Kind>() -> (Side<A, K>, Side<B, K>, Side<C, K>, Side<D, K>) {
+        (side(), side(), side(), side())
     }
 }
 
@@ -111,47 +138,39 @@ fn side<T: 'static, K: Kind>() -> Side<T, K> {
     Stream::of(Root::new())
 }
 
-impl<A: 'static, B: 'static, K: Kind, C> Forked<Either<A, B>, K, C> {
-    /// The two sides.
-    pub fn roots(&self) -> (Side<A, K>, Side<B, K>) {
-        (side(), side())
+impl<X: Sides, K: Kind, C> Forked<X, K, C> {
+    /// The streams of the sides.
+    pub fn roots(&self) -> X::Roots<K> {
+        X::roots()
     }
 
-    /// Ends the stream in the ends of its sides.
-    pub fn fork<X, Y>(self, (a, b): (X, Y)) -> ForkEnd<C, Split<X, Y, A, B>> {
-        ForkEnd { trunk: self.chain, sides: Split::new(a, b) }
-    }
-}
-
-impl<A: 'static, B: 'static, C: 'static, K: Kind, Ch> Forked<Either3<A, B, C>, K, Ch> {
-    /// The three sides.
-    pub fn roots(&self) -> (Side<A, K>, Side<B, K>, Side<C, K>) {
-        (side(), side(), side())
-    }
-
-    /// Ends the stream in the ends of its sides.
-    #[expect(clippy::type_complexity, reason = "a nested pair for each further side")]
-    pub fn fork<X, Y, Z>(
-        self,
-        (a, b, c): (X, Y, Z),
-    ) -> ForkEnd<Ch, Split<X, Split<Y, Z, B, C>, A, Either<B, C>>> {
-        ForkEnd { trunk: self.chain, sides: Split::new(a, Split::new(b, c)) }
+    /// Ends the stream in the ends of its sides, a tuple.
+    pub fn fork<E>(self, ends: E) -> ForkEnd<C, X::End>
+    where
+        X: EndIn<E>,
+    {
+        ForkEnd { trunk: self.chain, sides: X::join(ends) }
     }
 }
 
-impl<A: 'static, B: 'static, C: 'static, D: 'static, K: Kind, Ch> Forked<Either4<A, B, C, D>, K, Ch> {
-    /// The four sides.
-    pub fn roots(&self) -> (Side<A, K>, Side<B, K>, Side<C, K>, Side<D, K>) {
-        (side(), side(), side(), side())
+impl<A: 'static, B: 'static, X, Y> EndIn<(X, Y)> for Either<A, B> {
+    type End = Split<X, Y, A, B>;
+    fn join((a, b): (X, Y)) -> Self::End {
+        Split::new(a, b)
     }
+}
 
-    /// Ends the stream in the ends of its sides.
-    #[expect(clippy::type_complexity, reason = "a nested pair for each further side")]
-    pub fn fork<W, X, Y, Z>(
-        self,
-        (a, b, c, d): (W, X, Y, Z),
-    ) -> ForkEnd<Ch, Split<W, Split<X, Split<Y, Z, C, D>, B, Either<C, D>>, A, Either<B, Either<C, D>>>> {
-        ForkEnd { trunk: self.chain, sides: Split::new(a, Split::new(b, Split::new(c, d))) }
+impl<A: 'static, B: 'static, C: 'static, X, Y, Z> EndIn<(X, Y, Z)> for Either3<A, B, C> {
+    type End = Split<X, Split<Y, Z, B, C>, A, Either<B, C>>;
+    fn join((a, b, c): (X, Y, Z)) -> Self::End {
+        Split::new(a, Split::new(b, c))
+    }
+}
+
+impl<A: 'static, B: 'static, C: 'static, D: 'static, W, X, Y, Z> EndIn<(W, X, Y, Z)> for Either4<A, B, C, D> {
+    type End = Split<W, Split<X, Split<Y, Z, C, D>, B, Either<C, D>>, A, Either<B, Either<C, D>>>;
+    fn join((a, b, c, d): (W, X, Y, Z)) -> Self::End {
+        Split::new(a, Split::new(b, Split::new(c, d)))
     }
 }
 
@@ -278,7 +297,11 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn split<X: Sides, F>(
         self,
         f: F,
-    ) -> Forked<X, K, Route<C, impl Fn(T) -> X::Nested + Clone + Send + 'static>>
+    ) -> Forked<
+        Proved<X::Nested, X>,
+        K,
+        Proved<X::Nested, Route<C, impl Fn(T) -> X::Nested + Clone + Send + 'static>>,
+    >
     where
         F: Fn(T) -> X + Clone + Send + 'static,
     {
@@ -310,16 +333,6 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         self.route("partition", move |x| if f(&x) { Either::A(x) } else { Either::B(x) })
     }
 
-    #[track_caller]
-    fn route<X: 'static, N: 'static, F>(self, name: &'static str, f: F) -> Forked<X, K, Route<C, F>>
-    where
-        F: Fn(T) -> N + Clone + Send + 'static,
-    {
-        Forked { chain: Then::new(self.chain, Map(f), Meta::new(name)), typed: PhantomData }
-    }
-}
-
-impl<T: 'static, E: 'static, K: Kind, C> Stream<Result<T, E>, K, C> {
     /// What is `Ok`, and what is `Err`.
     ///
     /// ```
@@ -335,13 +348,48 @@ impl<T: 'static, E: 'static, K: Kind, C> Stream<Result<T, E>, K, C> {
     /// assert_eq!((good.take(), bad.take().len()), (vec![1], 1));
     /// ```
     #[track_caller]
-    pub fn split_result(
+    pub fn split_result<A: 'static, B: 'static>(
         self,
-    ) -> Forked<Either<T, E>, K, Route<C, impl Fn(Result<T, E>) -> Either<T, E> + Clone + Send + 'static>>
+    ) -> Forked<Either<A, B>, K, Proved<A, Route<C, impl Fn(T) -> Either<A, B> + Clone + Send + 'static>>>
+    where
+        T: Outcome<Good = A, Bad = B>,
     {
-        self.route("split_result", |x| match x {
+        self.route("split_result", T::sides)
+    }
+
+    #[track_caller]
+    fn route<X: 'static, N: 'static, F>(self, name: &'static str, f: F) -> Forked<X, K, Route<C, F>>
+    where
+        F: Fn(T) -> N + Clone + Send + 'static,
+    {
+        Forked { chain: Then::new(self.chain, Map(f), Meta::new(name)), typed: PhantomData }
+    }
+}
+
+/// A record that went well or did not: a `Result`.
+#[diagnostic::on_unimplemented(
+    message = "`split_result` needs a stream of `Result`, and these records are `{Self}`",
+    label = "`{Self}` is not a `Result`",
+    note = "to send records to sides as you say, use `partition` or `split`"
+)]
+pub trait Outcome: 'static {
+    /// What is `Ok`.
+    type Good: 'static;
+    /// What is `Err`.
+    type Bad: 'static;
+    /// The side it is for.
+    fn sides(self) -> Either<Self::Good, Self::Bad>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: 'static, E: 'static> Outcome for Result<T, E> {
+    type Good = T;
+    type Bad = E;
+    #[inline(always)]
+    fn sides(self) -> Either<T, E> {
+        match self {
             Ok(x) => Either::A(x),
             Err(e) => Either::B(e),
-        })
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! all records of a key together; `filter`, `inspect` and `map_values` before that are fused with the sender.
 
 use super::operator::{OpError, Operator, Then};
-use super::{Kind, Stream};
+use super::proved::claim;
+use super::{Kind, Proved, Stream};
 use crate::exchange::hash_key;
 use crate::stage::Meta;
 use std::borrow::Borrow;
@@ -12,14 +13,18 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 /// What a key may be: anything that can be hashed, compared and given to another thread.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a key: a key needs `Hash + Eq + Clone + Send`",
-    label = "this closure returns `{Self}`, which is not a key",
-    note = "a float is not `Eq`: wrap it, `key_by(|x| FloatKey::new(x.price))`; for your own type derive `Hash`, `PartialEq`, `Eq` and `Clone`"
-)]
 pub trait Key: Hash + Eq + Clone + Send + 'static {}
-#[diagnostic::do_not_recommend]
 impl<K: Hash + Eq + Clone + Send + 'static> Key for K {}
+
+claim! {
+    /// What the closure of `key_by` may return: a [`Key`].
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be a key: a key needs `Hash + Eq + Clone + Send`",
+        label = "this closure returns `{Self}`, which is not a key",
+        note = "a float is not `Eq`: wrap it, `key_by(|x| FloatKey::new(x.price))`; for your own type derive `Hash`, `PartialEq`, `Eq` and `Clone`"
+    )]
+    pub trait KeyOf<P> for Q where Key
+}
 
 /// A key function, with all that a table and an exchange need of the key. `X` is the record in the chain; a record
 /// crosses as `Route`, which holds the key, and `Rest`.
@@ -56,6 +61,12 @@ pub trait KeyFn<X>: Clone + Send + 'static {
 /// The key function of `key_by`.
 #[derive(Clone)]
 pub struct ByKey<F>(F);
+
+impl<F> ByKey<F> {
+    pub(crate) fn new(key: F) -> Self {
+        ByKey(key)
+    }
+}
 
 impl<X: Send + 'static, Q: Key, F: Fn(&X) -> Q + Clone + Send + 'static> KeyFn<X> for ByKey<F> {
     type Key = Q;
@@ -281,7 +292,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [("a", 1), ("b", 1), ("a", 2)]);
     /// ```
-    pub fn key_by<Q: Key, F>(self, key: F) -> KeyedStream<T, K, C, ByKey<F>>
+    pub fn key_by<Q: KeyOf<P>, F, P>(self, key: F) -> KeyedStream<T, K, C, Proved<P, ByKey<F>>>
     where
         F: Fn(&T) -> Q + Clone + Send + 'static,
     {
@@ -318,6 +329,7 @@ pub struct Sift<F, G> {
     name: &'static str,
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: 'static, F: KeyFn<X>, G: Fn(&F::Value) -> bool + Clone + Send + 'static> Operator<X> for Sift<F, G> {
     type Out = X;
     const FALLIBLE: bool = false;
@@ -340,6 +352,7 @@ pub struct MapValues<F, G> {
     map: G,
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: 'static, F: KeyFn<X>, U: 'static, G: Fn(F::Value) -> U + Clone + Send + 'static> Operator<X>
     for MapValues<F, G>
 {

@@ -1,6 +1,6 @@
 //! The one-to-one operator: one record in, any number out, fused into its stage.
 
-use super::{Chain, Kind, Stream, Visit};
+use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::aggregate::Overflow;
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
@@ -87,7 +87,7 @@ pub struct Then<C, O> {
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Applies an operator of your own: see [`Operator`].
     #[track_caller]
-    pub fn apply<O: Operator<T>>(self, op: O) -> Stream<O::Out, K, Then<C, O>> {
+    pub fn apply<O: Operator<T>>(self, op: O) -> Stream<O::Out, K, Proved<O::Out, Then<C, O>>> {
         self.then(op)
     }
 

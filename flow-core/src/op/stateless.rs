@@ -7,6 +7,7 @@ use crate::stage::Context;
 /// See [`Stream::map`].
 #[derive(Clone)]
 pub struct Map<F>(pub(crate) F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, U: 'static, F: Fn(T) -> U + Clone + Send + 'static> Operator<T> for Map<F> {
     type Out = U;
     const FALLIBLE: bool = false;
@@ -23,6 +24,7 @@ impl<T: 'static, U: 'static, F: Fn(T) -> U + Clone + Send + 'static> Operator<T>
 /// See [`Stream::filter`].
 #[derive(Clone)]
 pub struct Filter<F>(F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, F: Fn(&T) -> bool + Clone + Send + 'static> Operator<T> for Filter<F> {
     type Out = T;
     const FALLIBLE: bool = false;
@@ -41,6 +43,7 @@ impl<T: 'static, F: Fn(&T) -> bool + Clone + Send + 'static> Operator<T> for Fil
 /// See [`Stream::flat_map`].
 #[derive(Clone)]
 pub struct FlatMap<F>(F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, I: IntoIterator<Item: 'static>, F: Fn(T) -> I + Clone + Send + 'static> Operator<T>
     for FlatMap<F>
 {
@@ -59,6 +62,7 @@ impl<T: 'static, I: IntoIterator<Item: 'static>, F: Fn(T) -> I + Clone + Send + 
 /// See [`Stream::filter_map`].
 #[derive(Clone)]
 pub struct FilterMap<F>(F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, U: 'static, F: Fn(T) -> Option<U> + Clone + Send + 'static> Operator<T> for FilterMap<F> {
     type Out = U;
     const FALLIBLE: bool = false;
@@ -77,6 +81,7 @@ impl<T: 'static, U: 'static, F: Fn(T) -> Option<U> + Clone + Send + 'static> Ope
 /// See [`Stream::inspect`].
 #[derive(Clone)]
 pub struct Inspect<F>(F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, F: Fn(&T) + Clone + Send + 'static> Operator<T> for Inspect<F> {
     type Out = T;
     const FALLIBLE: bool = false;
@@ -103,6 +108,7 @@ impl<I: Clone, F: Clone, R> Clone for MapInit<I, F, R> {
         MapInit { init: self.init.clone(), map: self.map.clone(), resource: None }
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T, R, U, I, F> Operator<T> for MapInit<I, F, R>
 where
     T: 'static,

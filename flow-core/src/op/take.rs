@@ -56,6 +56,7 @@ impl Remaining {
 /// See [`Stream::take`].
 #[derive(Clone)]
 pub struct Take(Remaining);
+#[diagnostic::do_not_recommend]
 impl<T: 'static> Operator<T> for Take {
     type Out = T;
     const FALLIBLE: bool = false;
@@ -81,6 +82,7 @@ impl<T: 'static> Operator<T> for Take {
 /// See [`Stream::skip`].
 #[derive(Clone)]
 pub struct Skip(Remaining);
+#[diagnostic::do_not_recommend]
 impl<T: 'static> Operator<T> for Skip {
     type Out = T;
     const FALLIBLE: bool = false;

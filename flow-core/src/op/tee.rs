@@ -3,7 +3,8 @@
 //! `stream.root()` is what a consumer begins with; `stream.tee(|o| o.both(a, b))` is the end that joins them.
 
 use super::boxed::OpenRoot;
-use super::{Chain, KeyedStream, Kind, Stream, Terminal, Visit};
+use super::proved::{Holds, Impossible, Never};
+use super::{Chain, KeyedStream, Kind, Proved, Stream, Terminal, Visit};
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::stage::{BuildCx, Draft, OpenCx, Push, Stamp, Tail};
@@ -129,10 +130,25 @@ impl<A: Tail, B: Tail> Tail for TeePush<A, B> {
     both_tails!(a, b);
 }
 
+/// The uses of a stream.
+pub enum Uses {}
+
+/// Records `T` that several consumers can have; as a `claim!`.
+#[diagnostic::on_unimplemented(
+    message = "this stream is used more than once, and its records are not `Clone`",
+    label = "each use but one gets a clone of every `{T}`",
+    note = "derive `Clone` for `{T}`, or share it: `.map(Arc::new)`"
+)]
+pub trait Copies<P, T> {}
+#[diagnostic::do_not_recommend]
+impl<T: Clone> Copies<Holds, T> for Uses {}
+#[diagnostic::do_not_recommend]
+impl<T: Impossible> Copies<Never, T> for Uses {}
+
 /// Joins branches: what `tee`'s closure is given.
 pub struct TeeOf<T>(PhantomData<fn() -> T>);
 
-impl<T: Clone + 'static> TeeOf<T> {
+impl<T> TeeOf<T> {
     /// Both branches get every record.
     pub fn both<A, B>(&self, a: A, b: B) -> Both<A, B, T> {
         Both { a, b, record: PhantomData }
@@ -252,7 +268,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// # job.run().unwrap();
     /// assert_eq!((even.take(), all.take()), (vec![0, 2], vec![0, 1, 2, 3]));
     /// ```
-    pub fn tee<A>(self, join: impl FnOnce(TeeOf<T>) -> A) -> TeeEnd<C, A> {
+    pub fn tee<A, P>(self, join: impl FnOnce(TeeOf<T>) -> A) -> Proved<P, TeeEnd<C, A>>
+    where
+        Uses: Copies<P, T>,
+    {
         TeeEnd { trunk: self.chain, branches: join(TeeOf(PhantomData)) }
     }
 }
@@ -264,7 +283,10 @@ impl<X: 'static, K: Kind, C, F: Clone> KeyedStream<X, K, C, F> {
     }
 
     /// Ends the stream in its consumers: as [`Stream::tee`].
-    pub fn tee<A>(self, join: impl FnOnce(TeeOf<X>) -> A) -> TeeEnd<C, A> {
+    pub fn tee<A, P>(self, join: impl FnOnce(TeeOf<X>) -> A) -> Proved<P, TeeEnd<C, A>>
+    where
+        Uses: Copies<P, X>,
+    {
         TeeEnd { trunk: self.chain, branches: join(TeeOf(PhantomData)) }
     }
 }

@@ -7,6 +7,7 @@ use super::{Kind, Stream};
 /// See [`Stream::try_map`].
 #[derive(Clone)]
 pub struct TryMap<F>(F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, U: 'static, E: Into<OpError>, F> Operator<T> for TryMap<F>
 where
     F: Fn(T) -> Result<U, E> + Clone + Send + 'static,
@@ -25,6 +26,7 @@ where
 /// See [`Stream::try_filter_map`].
 #[derive(Clone)]
 pub struct TryFilterMap<F>(F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, U: 'static, E: Into<OpError>, F> Operator<T> for TryFilterMap<F>
 where
     F: Fn(T) -> Result<Option<U>, E> + Clone + Send + 'static,
@@ -45,6 +47,7 @@ where
 /// See [`Stream::try_flat_map`].
 #[derive(Clone)]
 pub struct TryFlatMap<F>(F);
+#[diagnostic::do_not_recommend]
 impl<T: 'static, I: IntoIterator<Item: 'static>, E: Into<OpError>, F> Operator<T> for TryFlatMap<F>
 where
     F: Fn(T) -> Result<I, E> + Clone + Send + 'static,

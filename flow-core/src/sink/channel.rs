@@ -37,6 +37,7 @@ pub fn to_channel<T: Send + 'static>(sender: SyncSender<T>) -> ChannelSink<T> {
     ChannelSink(sender)
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Send + 'static> Sink<T> for ChannelSink<T> {
     type Writer = ChannelWriter<T>;
     fn name(&self) -> &'static str {

@@ -17,7 +17,8 @@ pub use text::{csv_file, stdout, text_file};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::merge::arrive;
-use crate::op::{Chain, Kind, Stream, Terminal, Visit};
+use crate::op::proved::claim;
+use crate::op::{Chain, Kind, Proved, Stream, Terminal, Visit};
 use crate::stage::{
     BuildCx, Commit, Count, EdgeKind, EdgeRef, Faults, Meta, OpenCx, Outs, Push, Stamp, Tail,
 };
@@ -62,11 +63,6 @@ use std::marker::PhantomData;
 /// job.run().unwrap();
 /// assert_eq!(*total.0.lock().unwrap(), 10);
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a sink of `{T}`",
-    label = "cannot take records of type `{T}`",
-    note = "`text_file` takes text, `csv_file` takes what is `serde::Serialize`; for others implement `flow_core::sink::Sink<{T}>`"
-)]
 pub trait Sink<T>: Clone + Send + 'static {
     /// Writes the records of one instance.
     type Writer: Writer<T>;
@@ -79,6 +75,20 @@ pub trait Sink<T>: Clone + Send + 'static {
     /// # Errors
     /// When it cannot be opened; the job ends.
     fn open(&self, cx: &mut OpenCx) -> Result<Self::Writer>;
+}
+
+claim! {
+    /// What `sink` takes: a [`Sink`] of records `T`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not a sink of `{T}`",
+        label = "cannot take records of type `{T}`",
+        note = "`text_file` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file` writes what derives `serde::Serialize`",
+        note = "your own sink implements `flow_core::sink::Sink<{T}>`"
+    )]
+    pub trait SinkOf<P, T> for X where Sink<T> {
+        /// See [`Sink::name`].
+        fn name_of(it: &Self) -> &'static str { it.name() }
+    }
 }
 
 /// Writes records.
@@ -114,8 +124,8 @@ pub struct SinkEnd<C, X> {
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Ends the stream in a sink.
     #[track_caller]
-    pub fn sink<X: Sink<T>>(self, sink: X) -> SinkEnd<C, X> {
-        let meta = Meta::new(sink.name());
+    pub fn sink<X: SinkOf<P, T>, P>(self, sink: X) -> Proved<P, SinkEnd<C, X>> {
+        let meta = Meta::new(X::name_of(&sink));
         SinkEnd { prev: self.chain, sink, edge: EdgeRef::fresh(), meta }
     }
 }

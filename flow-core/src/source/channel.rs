@@ -131,6 +131,7 @@ pub fn channel<T: Send + 'static>(capacity: usize) -> (ChannelSender<T>, Channel
     (ChannelSender(Arc::clone(&shared)), ChannelSource(Arc::new(Receiving(shared))))
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Send + 'static> Source for ChannelSource<T> {
     type Item = T;
     type Split = ();

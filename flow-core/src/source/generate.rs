@@ -48,6 +48,7 @@ impl<F> Generate<F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: 'static, F: Fn(u64) -> T + Clone + Send + 'static> Source for Generate<F> {
     type Item = T;
     type Split = u64;

@@ -16,6 +16,7 @@ pub fn from_iter<I: IntoIterator<IntoIter: Clone + Send + 'static>>(iter: I) -> 
     FromIter(iter.into_iter())
 }
 
+#[diagnostic::do_not_recommend]
 impl<I: Iterator<Item: 'static> + Clone + Send + 'static> Source for FromIter<I> {
     type Item = I::Item;
     type Split = ();
@@ -69,6 +70,7 @@ impl<T> FromVec<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Clone + Send + Sync + 'static> Source for FromVec<T> {
     type Item = T;
     type Split = usize;

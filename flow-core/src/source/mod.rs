@@ -19,7 +19,7 @@ pub use text::{csv, lines, stdin_lines, tcp_lines};
 use crate::error::Result;
 use crate::op::boxed::NoRoot;
 use crate::op::kind::{Bounds, Is, Replay, Volatile};
-use crate::op::{Chain, Stream, Visit};
+use crate::op::{Chain, Proved, Stream, Visit};
 use crate::stage::{BuildCx, EdgeId, Meta, OpenCx, Push, SourceStage};
 
 /// Where records come from.
@@ -113,7 +113,10 @@ pub struct Src<X> {
 
 /// Begins a stream.
 #[track_caller]
-pub fn source<X: Source>(source: X) -> Stream<X::Item, SourceKind<X>, Src<X>> {
+pub fn source<X, T, B, R>(source: X) -> Stream<T, Is<(), B, R, Volatile>, Proved<T, Src<X>>>
+where
+    X: Source<Item = T, Bounds = B, Replay = R>,
+{
     let meta = Meta::new(source.name());
     Stream::of(Src { source, key: EdgeId::fresh(), meta })
 }

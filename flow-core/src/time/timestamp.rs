@@ -59,18 +59,24 @@ impl fmt::Display for Timestamp {
     note = "write `.event_time(|x| Timestamp(x.millis), …)` or return an `i64`"
 )]
 pub trait IntoTimestamp {
+    /// [`Timestamp`]. Behind a closure that returns no time the stream has no known type, so that this is the only error.
+    type Time;
     /// The point in event time.
     fn into_timestamp(self) -> Timestamp;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoTimestamp for Timestamp {
+    type Time = Self;
     #[inline]
     fn into_timestamp(self) -> Timestamp {
         self
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoTimestamp for i64 {
+    type Time = Timestamp;
     #[inline]
     fn into_timestamp(self) -> Timestamp {
         Timestamp(self)

@@ -3,11 +3,11 @@
 use super::head::{ItemOf, Row, WindowHead};
 use super::late::{DropLate, Lateness, Policy};
 use super::sender::WindowSend;
-use super::spec::{Assign, On};
+use super::spec::{Assign, Over};
 use crate::aggregate::{Agg, Aggregate, Algebra};
 use crate::error::{Error, ErrorKind};
 use crate::op::keyed::NoKey;
-use crate::op::{Chain, KeyFn, KeyedStream, Kind, Stream, Visit};
+use crate::op::{Chain, KeyFn, KeyedStream, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::state::Keep;
 use crate::time::Millis;
@@ -43,20 +43,14 @@ impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [("tea", 0, (2, 8)), ("tea", 10, (1, 7))]);
     /// ```
-    pub fn window<W: Assign>(self, window: W) -> WindowedStream<X, K, C, F, W, DropLate>
-    where
-        K: On<W>,
-    {
+    pub fn window<W: Assign + Over<K>>(self, window: W) -> WindowedStream<X, K, C, F, W, DropLate> {
         WindowedStream::new(self.chain, self.key, window)
     }
 }
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Cuts all records into windows, in a single instance; the key of the results is `()`.
-    pub fn window<W: Assign>(self, window: W) -> WindowedStream<T, K, C, NoKey, W, DropLate>
-    where
-        K: On<W>,
-    {
+    pub fn window<W: Assign + Over<K>>(self, window: W) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
         WindowedStream::new(self.chain, NoKey, window)
     }
 }
@@ -94,7 +88,8 @@ impl<X, K, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
 }
 
 /// The chain behind an aggregated window.
-pub type WindowChain<X, K, C, F, W, A, P> = WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>;
+pub type WindowChain<X, K, C, F, W, A, P> =
+    Proved<<A as Aggregate<<F as KeyFn<X>>::Value>>::Out, WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>>;
 
 impl<X: 'static, K: Kind, C, F: KeyFn<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
     /// One result for each window and key: what the aggregate makes of its records.

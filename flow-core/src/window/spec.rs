@@ -1,7 +1,6 @@
 //! What a window is: its description, and how its result looks.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::Kind;
 use crate::op::kind::{Ends, HasEventTime};
 use crate::time::{Grid, Millis, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -59,8 +58,8 @@ pub trait Assign: Clone + Send + 'static {
     fn describe(&self) -> String;
 }
 
-/// A kind of stream on which the window can be used.
-pub trait On<W> {}
+/// A window that can be used on streams of kind `K`.
+pub trait Over<K> {}
 
 /// Windows of one size, one after the other, aligned to the epoch plus an offset.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +133,7 @@ impl Assign for Tumbling {
     }
 }
 
-impl<K: HasEventTime> On<Tumbling> for K {}
+impl<K: HasEventTime> Over<K> for Tumbling {}
 
 /// One window of everything; its result comes at the end of the input.
 #[derive(Debug, Clone, Copy)]
@@ -164,4 +163,4 @@ impl Assign for Global {
     }
 }
 
-impl<K: Kind + Ends> On<Global> for K {}
+impl<K: Ends> Over<K> for Global {}

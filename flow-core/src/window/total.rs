@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::op::kind::Ends;
 use crate::op::operator::operator_error;
 use crate::op::rolling::{Measure, Summand};
-use crate::op::{Chain, Kind, Stream, Visit};
+use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::{
     BuildCx, Count as Instances, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push,
     Stamp, Tail,
@@ -221,7 +221,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn aggregate<A: Aggregate<T>>(
         self,
         make: impl FnOnce(Agg<T>) -> A,
-    ) -> Stream<A::Out, K::Untimed, Total<C, A>>
+    ) -> Stream<A::Out, K::Untimed, Proved<A::Out, Total<C, A>>>
     where
         K: Ends,
     {
@@ -233,7 +233,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         self,
         op: &'static str,
         make: impl FnOnce(Agg<T>) -> A,
-    ) -> Stream<A::Out, K::Untimed, Total<C, A>> {
+    ) -> Stream<A::Out, K::Untimed, Proved<A::Out, Total<C, A>>> {
         let (aggregate, edge, meta) = (make(Agg::new()), EdgeRef::fresh(), Meta::new(op));
         Stream::of(Total { prev: self.chain, aggregate, edge, meta })
     }
@@ -249,7 +249,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The sum over all records, at the end; integer overflow ends the job.
     #[track_caller]
-    pub fn sum<N: Summand, F>(self, number: F) -> Stream<N::Number, K::Untimed, Total<C, Sum<F>>>
+    pub fn sum<N: Summand, F>(
+        self,
+        number: F,
+    ) -> Stream<N::Number, K::Untimed, Proved<N::Number, Total<C, Sum<F>>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -262,7 +265,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn wrapping_sum<N: Summand, F>(
         self,
         number: F,
-    ) -> Stream<N::Number, K::Untimed, Total<C, WrappingSum<F>>>
+    ) -> Stream<N::Number, K::Untimed, Proved<N::Number, Total<C, WrappingSum<F>>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -272,7 +275,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The smallest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn min<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Total<C, Found<F>>>
+    pub fn min<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -282,7 +285,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The largest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn max<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Total<C, Found<F>>>
+    pub fn max<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,

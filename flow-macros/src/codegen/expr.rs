@@ -21,7 +21,7 @@ pub(super) enum Mode {
 }
 
 /// Input: `|f| names.contains(&f.name)`
-/// Output: `{ let names = capture(Clone::clone(&names)); move |f| names.contains(&f.name) }`
+/// Output: `{ let names = capture(&names); move |f| names.contains(&f.name) }`
 pub(super) fn rewritten(expr: &Expr, mode: Mode, values: &Values) -> TokenStream {
     let mut expr = expr.clone();
     // a closure inside `MyOperator::new(|x| …)` runs on the records
@@ -132,9 +132,9 @@ impl Rewrite<'_> {
 }
 
 /// Input: `names`
-/// Output: `capture(Clone::clone(&names))`: what is not `Clone` or not `Send` is one error, at the name.
+/// Output: `capture(&names)`: what is not `Clone` or not `Send` is one error, at the name.
 fn clone_of(name: &Ident) -> TokenStream {
-    quote_spanned!(name.span()=> ::flow_core::__rt::capture(::core::clone::Clone::clone(&#name)))
+    quote_spanned!(name.span()=> ::flow_core::__rt::capture(&#name))
 }
 
 /// Input: `tumbling(Millis(3600000), offset = Millis(0))`

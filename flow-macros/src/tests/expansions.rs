@@ -72,15 +72,13 @@ fn the_expression_form_captures_its_surroundings() {
                 scope("lines");
                 let lines = source(from_vec(text))
                     .filter({
-                        let least = capture(Clone::clone(&least));
+                        let least = capture(&least);
                         move |line| keep(line) && line.len() > least
                     });
                 scope("lines");
                 let __end_1 = lines
                     .for_each({
-                        let prefix = capture(
-                            Clone::clone(&prefix),
-                        );
+                        let prefix = capture(&prefix);
                         move |line| println!("{prefix}: {line}")
                     });
                 __job.add(__end_1);
@@ -232,19 +230,17 @@ fn a_closure_owns_a_clone_of_each_outer_name() {
                 let mut __job = begin("p");
                 let least = limit / 2;
                 scope("a");
-                let a = source(
-                        from_vec(capture(Clone::clone(&names))),
-                    )
+                let a = source(from_vec(capture(&names)))
                     .filter({
-                        let least = capture(Clone::clone(&least));
-                        let names = capture(Clone::clone(&names));
+                        let least = capture(&least);
+                        let names = capture(&names);
                         move |x| x.len() > least && names.contains(x)
                     });
                 scope("a");
                 let __end_1 = a
                     .map_init(
                         {
-                            let out = capture(Clone::clone(&out));
+                            let out = capture(&out);
                             move |ctx| open(&out, ctx)
                         },
                         move |file, x| {
@@ -253,20 +249,18 @@ fn a_closure_owns_a_clone_of_each_outer_name() {
                         },
                     )
                     .flat_map({
-                        let limit = capture(Clone::clone(&limit));
+                        let limit = capture(&limit);
                         move |x| x.split(' ').map(|w| w.len() + limit).collect::<Vec<_>>()
                     })
                     .through(|s| {
                         s
                             .filter({
-                                let limit = capture(
-                                    Clone::clone(&limit),
-                                );
+                                let limit = capture(&limit);
                                 move |x| *x > limit
                             })
                     })
                     .for_each({
-                        let limit = capture(Clone::clone(&limit));
+                        let limit = capture(&limit);
                         move |x| {
                             if let Some(out) = x.get(limit) {
                                 println!("{out} {limit:>5} {{least}}")
@@ -300,11 +294,9 @@ fn a_value_that_is_mentioned_once_moves() {
                 let __end_2 = lines
                     .root()
                     .filter(move |line| line.len() > 2)
-                    .sink(text_file(capture(Clone::clone(&both))));
+                    .sink(text_file(capture(&both)));
                 scope("lines");
-                let __end_3 = lines
-                    .root()
-                    .sink(csv_file(capture(Clone::clone(&both))));
+                let __end_3 = lines.root().sink(csv_file(capture(&both)));
                 let __lines_and_uses = lines
                     .tee(|__o| __o.both(__end_1, __o.both(__end_2, __end_3)));
                 __job.add(__lines_and_uses);

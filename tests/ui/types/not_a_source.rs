@@ -2,7 +2,7 @@ use flow_core::prelude::*;
 
 dataflow! {
     pub fn p() {
-        source(5).for_each(|x| println!("{x:?}"));
+        source(vec![5]).for_each(|x| println!("{x:?}"));
     }
 }
 

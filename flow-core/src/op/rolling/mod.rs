@@ -11,7 +11,7 @@ pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
 use super::edges::sender_tail;
 use super::keyed::{KeyFn, KeyedStream};
 use super::operator::{OpError, operator_error};
-use super::{Chain, Kind, Stream, Visit};
+use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::stage::{
@@ -46,6 +46,13 @@ pub struct Rolling<C, F, R, M> {
     edge: EdgeRef,
     meta: Meta,
     mode: PhantomData<fn() -> M>,
+}
+
+impl<C, F, R, M> Rolling<C, F, R, M> {
+    #[track_caller]
+    pub(super) fn new(op: &'static str, prev: C, key: F, roll: R) -> Self {
+        Rolling { prev, key, roll, edge: EdgeRef::fresh(), meta: Meta::new(op), mode: PhantomData }
+    }
 }
 
 impl<C: Clone, F: Clone, R: Clone, M> Clone for Rolling<C, F, R, M> {
@@ -214,14 +221,16 @@ pub type Rolled<X, K, C, F, R> = Stream<
     Rolling<C, F, R, <K as Kind>::Mode>,
 >;
 
+/// The same, its results named: they are unknown where what a closure returns does not fit.
+pub type RolledAs<X, K, C, F, R, Out> =
+    Stream<(<F as KeyFn<X>>::Key, Out), K, Proved<Out, Rolling<C, F, R, <K as Kind>::Mode>>>;
+
 impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
     #[track_caller]
     pub(crate) fn rolling<R>(self, op: &'static str, roll: R) -> Rolled<X, K, C, F, R>
     where
         R: Roll<F::Value, State: Keep<K::Mode>>,
     {
-        let meta = Meta::new(op);
-        let edge = EdgeRef::fresh();
-        Stream::of(Rolling { prev: self.chain, key: self.key, roll, edge, meta, mode: PhantomData })
+        Stream::of(Rolling::new(op, self.chain, self.key, roll))
     }
 }

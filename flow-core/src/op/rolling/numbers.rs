@@ -30,6 +30,7 @@ pub trait Number: Copy + Send + 'static {
 
 macro_rules! integers {
     ($($t:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Number for $t {
             const ZERO: Self = 0;
             #[inline(always)]
@@ -55,6 +56,7 @@ integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
 macro_rules! floats {
     ($($t:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Number for $t {
             const ZERO: Self = 0.0;
             #[inline(always)]
@@ -143,15 +145,23 @@ pub trait Measure: 'static {
     fn compare(a: &Self::Value, b: &Self::Value) -> std::cmp::Ordering;
 }
 
-impl<N: Number> Summand for N {
-    type Number = N;
-    type Presence = Always;
-    #[inline(always)]
-    fn number(self) -> Option<N> {
-        Some(self)
-    }
+// One impl a type, none for all numbers: so it is `Summand` that text does not fulfil, and nothing else is asked of it.
+macro_rules! summands {
+    ($($t:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Summand for $t {
+            type Number = $t;
+            type Presence = Always;
+            #[inline(always)]
+            fn number(self) -> Option<$t> {
+                Some(self)
+            }
+        }
+    )*};
 }
+summands!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
+#[diagnostic::do_not_recommend]
 impl<N: Number> Summand for Option<N> {
     type Number = N;
     type Presence = Perhaps;
@@ -173,6 +183,7 @@ macro_rules! nan_last {
 
 macro_rules! measures {
     ($($t:ty => $compare:expr),* $(,)?) => {$(
+        #[diagnostic::do_not_recommend]
         impl Measure for $t {
             type Value = $t;
             type Presence = Always;
@@ -195,6 +206,7 @@ measures! {
     crate::time::Timestamp => Ord::cmp, crate::time::Millis => Ord::cmp, std::time::Duration => Ord::cmp,
 }
 
+#[diagnostic::do_not_recommend]
 impl<A: Measure, B: Measure> Measure for (A, B) {
     type Value = (A::Value, B::Value);
     type Presence = <A::Presence as Presence>::And<B::Presence>;
@@ -206,6 +218,7 @@ impl<A: Measure, B: Measure> Measure for (A, B) {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: Measure> Measure for Option<M> {
     type Value = M::Value;
     type Presence = Perhaps;

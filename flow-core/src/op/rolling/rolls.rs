@@ -1,9 +1,10 @@
 //! The rolling operators: `count`, `sum`, `wrapping_sum`, `min`, `max`, `reduce`, `fold`, `scan`, `map_with_state`, `distinct`.
 
-use super::{Measure, Number, Roll, Rolled, Rolling, Summand};
+use super::{Measure, Number, Roll, Rolled, RolledAs, Rolling, Summand};
 use crate::op::keyed::{ByKey, Key, KeyFn, KeyedStream};
 use crate::op::operator::{OpError, Operator, Then};
-use crate::op::{Kind, Stream};
+use crate::op::proved::claim;
+use crate::op::{Kind, Proved, Stream};
 use crate::state::Keep;
 use std::cmp::Ordering;
 
@@ -174,7 +175,7 @@ impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
     /// assert_eq!(out.take(), [("a", 2), ("b", 5), ("a", 5)]);
     /// ```
     #[track_caller]
-    pub fn sum<N: Summand, G>(self, number: G) -> Rolled<X, K, C, F, Sum<G>>
+    pub fn sum<N: Summand, G>(self, number: G) -> RolledAs<X, K, C, F, Sum<G>, N::Number>
     where
         N::Number: Keep<K::Mode>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
@@ -184,7 +185,7 @@ impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
 
     /// The sum so far, with each record, around the end of the type's range.
     #[track_caller]
-    pub fn wrapping_sum<N: Summand, G>(self, number: G) -> Rolled<X, K, C, F, WrappingSum<G>>
+    pub fn wrapping_sum<N: Summand, G>(self, number: G) -> RolledAs<X, K, C, F, WrappingSum<G>, N::Number>
     where
         N::Number: Keep<K::Mode>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
@@ -194,7 +195,7 @@ impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
 
     /// The smallest value so far, with each record. `None` is skipped; nothing is emitted before there is a value.
     #[track_caller]
-    pub fn min<N: Measure, G>(self, measure: G) -> Rolled<X, K, C, F, Best<G>>
+    pub fn min<N: Measure, G>(self, measure: G) -> RolledAs<X, K, C, F, Best<G>, N::Value>
     where
         Option<N::Value>: Keep<K::Mode>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
@@ -204,7 +205,7 @@ impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
 
     /// The largest value so far, with each record. `None` is skipped; nothing is emitted before there is a value.
     #[track_caller]
-    pub fn max<N: Measure, G>(self, measure: G) -> Rolled<X, K, C, F, Best<G>>
+    pub fn max<N: Measure, G>(self, measure: G) -> RolledAs<X, K, C, F, Best<G>, N::Value>
     where
         Option<N::Value>: Keep<K::Mode>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
@@ -308,6 +309,7 @@ impl<V> Roll<V> for First {
 /// Gives out the key of `(key, ())`.
 #[derive(Clone)]
 pub struct KeyOnly;
+#[diagnostic::do_not_recommend]
 impl<T: 'static> Operator<(T, ())> for KeyOnly {
     type Out = T;
     const FALLIBLE: bool = false;
@@ -324,7 +326,20 @@ impl<T: 'static> Operator<(T, ())> for KeyOnly {
 /// The chain of `distinct`.
 pub type Distinct<C, T, M> = Then<Rolling<C, ByKey<fn(&T) -> T>, First, M>, KeyOnly>;
 
-impl<T: Key, K: Kind, C> Stream<T, K, C> {
+claim! {
+    /// What `distinct` can tell apart: a [`Key`].
+    #[diagnostic::on_unimplemented(
+        message = "`distinct` cannot tell records of type `{Self}` apart: they are not `Hash + Eq + Clone + Send`",
+        label = "`{Self}` is not `Hash + Eq + Clone + Send`",
+        note = "a float is not `Eq`: wrap it, `.map(|x| FloatKey::new(x))`; for your own type derive `Hash`, `PartialEq`, `Eq` and `Clone`"
+    )]
+    pub trait DistinctOf<P> for T where Key {
+        /// The record as its own key.
+        fn copy(it: &Self) -> Self { it.clone() }
+    }
+}
+
+impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Each record once: the first time it comes. It remembers all it has seen.
     ///
     /// ```
@@ -337,11 +352,13 @@ impl<T: Key, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), [3, 1, 2]);
     /// ```
     #[track_caller]
-    pub fn distinct(self) -> Stream<T, K, Distinct<C, T, K::Mode>>
+    pub fn distinct<P>(self) -> Stream<T, K, Proved<P, Distinct<C, T, K::Mode>>>
     where
+        T: DistinctOf<P>,
         bool: Keep<K::Mode>,
         T: Keep<K::Mode>,
     {
-        self.key_by(T::clone as fn(&T) -> T).rolling("distinct", First).then(KeyOnly)
+        let itself = ByKey::new(T::copy as fn(&T) -> T);
+        Stream::of(Rolling::new("distinct", self.chain, itself, First)).then(KeyOnly)
     }
 }

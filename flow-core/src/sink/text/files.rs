@@ -92,6 +92,7 @@ impl CsvFile {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Display + 'static> Sink<T> for TextFile {
     type Writer = LineWriter;
     const SINGLE: bool = true;
@@ -105,6 +106,7 @@ impl<T: Display + 'static> Sink<T> for TextFile {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + 'static> Sink<T> for CsvFile {
     type Writer = RowWriter;
     const SINGLE: bool = true;

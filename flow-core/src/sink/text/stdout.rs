@@ -23,6 +23,7 @@ pub fn stdout() -> Stdout {
     Stdout(())
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Display + 'static> Sink<T> for Stdout {
     type Writer = StdoutWriter;
     const SINGLE: bool = true;

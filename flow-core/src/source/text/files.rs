@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::op::kind::{Bounded, Replayable};
 use crate::source::{Poll, Reader, Source};
 use crate::stage::OpenCx;
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::Read;
 use std::marker::PhantomData;
@@ -69,7 +68,7 @@ pub fn stdin_lines() -> Lines {
 
 /// The records of CSV files, as values of `T`; the inputs are named as for [`lines`].
 ///
-/// The first line of each file names its columns. A record that does not fit them or does not make a `T`
+/// `T` is a [`CsvRecord`]. The first line of each file names its columns. A record that does not fit them or does not make a `T`
 /// ends the job with an error that names the file, the number of the record (from 1, without the header)
 /// and its offset, unless the source says otherwise.
 ///
@@ -89,7 +88,7 @@ pub fn stdin_lines() -> Lines {
 /// job.run().unwrap();
 /// assert_eq!(out.take(), [("JFK".to_string(), Some(-2)), ("LGA".to_string(), None)]);
 /// ```
-pub fn csv<T: DeserializeOwned>(inputs: impl Into<Inputs>) -> Csv<T> {
+pub fn csv<T>(inputs: impl Into<Inputs>) -> Csv<T> {
     TextFiles::new(inputs.into(), CsvOptions::default())
 }
 

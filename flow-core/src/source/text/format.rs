@@ -68,7 +68,19 @@ impl Format<String> for LineOptions {
     }
 }
 
-impl<T: DeserializeOwned + 'static> Format<T> for CsvOptions {
+/// What `csv` can make: whatever serde can.
+///
+/// It is asked for where the stream begins and not by `csv` itself, so that it is missed once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from CSV: it is not `serde::Deserialize`",
+    label = "records of type `{Self}` cannot be made",
+    note = "write `#[derive(serde::Deserialize)]` above `{Self}`; its fields are named as the columns are"
+)]
+pub trait CsvRecord: DeserializeOwned + 'static {}
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + 'static> CsvRecord for T {}
+
+impl<T: CsvRecord> Format<T> for CsvOptions {
     type Cut = CsvRange;
     type Records<R: Read> = CsvReader<R, T>;
 

@@ -76,6 +76,7 @@ impl<B: OnBroken<String>> TcpLines<B> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: OnBroken<String>> Source for TcpLines<B> {
     type Item = B::Item;
     type Split = ();
