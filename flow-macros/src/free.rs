@@ -38,9 +38,16 @@ const FORMATTING: &[&str] = &[
 
 /// The free names of a closure; `values` are names known to be values.
 pub(crate) fn names(closure: &ExprClosure, values: &HashSet<String>) -> Vec<Ident> {
-    let mut free = Free { values, scopes: vec![HashSet::new()], found: Vec::new() };
+    let mut free = Free { values, scopes: vec![HashSet::new()], found: Vec::new(), changed: Vec::new() };
     free.visit_expr_closure(closure);
     free.found
+}
+
+/// The free names to which a closure assigns.
+pub(crate) fn changed(closure: &ExprClosure, values: &HashSet<String>) -> Vec<Ident> {
+    let mut free = Free { values, scopes: vec![HashSet::new()], found: Vec::new(), changed: Vec::new() };
+    free.visit_expr_closure(closure);
+    free.changed
 }
 
 /// What stands in an expression outside of closures: its closures, and the functions it calls.
@@ -74,6 +81,8 @@ struct Free<'v> {
     /// What the closure's own blocks, patterns and closures bind, innermost last.
     scopes: Vec<HashSet<String>>,
     found: Vec<Ident>,
+    /// What is assigned to.
+    changed: Vec<Ident>,
 }
 
 impl Free<'_> {
@@ -90,13 +99,34 @@ impl Free<'_> {
         self.scopes.pop();
     }
 
-    fn mention(&mut self, name: &Ident) {
+    fn is_free(&self, name: &Ident) -> bool {
         let text = name.to_string();
         let is_variable =
             text.starts_with(|c: char| c.is_lowercase() || c == '_') && text != "self" && text != "_";
         let is_bound = self.scopes.iter().any(|scope| scope.contains(&text));
-        if is_variable && !is_bound && !self.found.contains(name) && !crate::ast::holes::is_hole(name) {
+        is_variable && !is_bound && !crate::ast::holes::is_hole(name)
+    }
+
+    fn mention(&mut self, name: &Ident) {
+        if self.is_free(name) && !self.found.contains(name) {
             self.found.push(name.clone());
+        }
+    }
+
+    /// `name = …`, `name += …`, `name.field = …`, `name[i] = …`
+    fn change(&mut self, place: &Expr) {
+        match place {
+            Expr::Path(path) => {
+                if let Some(name) = path.path.get_ident()
+                    && self.is_free(name)
+                    && !self.changed.contains(name)
+                {
+                    self.changed.push(name.clone());
+                }
+            }
+            Expr::Field(field) => self.change(&field.base),
+            Expr::Index(index) => self.change(&index.expr),
+            _ => {}
         }
     }
 
@@ -187,6 +217,32 @@ impl<'ast> Visit<'ast> for Free<'_> {
         self.bind(&test.pat);
     }
 
+    fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
+        self.change(&assign.left);
+        visit::visit_expr_assign(self, assign);
+    }
+
+    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        use syn::BinOp::*;
+        let assigns = matches!(
+            binary.op,
+            AddAssign(_)
+                | SubAssign(_)
+                | MulAssign(_)
+                | DivAssign(_)
+                | RemAssign(_)
+                | BitAndAssign(_)
+                | BitOrAssign(_)
+                | BitXorAssign(_)
+                | ShlAssign(_)
+                | ShrAssign(_)
+        );
+        if assigns {
+            self.change(&binary.left);
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
         if let Some(name) = path.path.get_ident() {
             self.mention(name);
@@ -215,6 +271,7 @@ impl<'ast> Visit<'ast> for Free<'_> {
                 self.format_string(&text.value(), literal.span(), formats);
             }
         }
+        let changed = self.changed.len();
         let list = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(mac.tokens.clone());
         match list {
             Ok(list) => {
@@ -230,6 +287,8 @@ impl<'ast> Visit<'ast> for Free<'_> {
             }
             Err(_) => self.tokens(mac.tokens.clone()),
         }
+        // `name = value` in a macro assigns to nothing
+        self.changed.truncate(changed);
     }
 
     /// A function inside the closure sees none of its names.

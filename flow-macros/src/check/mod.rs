@@ -5,6 +5,7 @@
 
 mod args;
 mod chains;
+mod closures;
 mod durations;
 mod keys;
 mod names;
@@ -23,6 +24,8 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     names::every_stream_is_consumed(graph, diagnostics);
     names::ids_are_unique(graph, diagnostics);
     names::closures_hold_no_streams(graph, diagnostics);
+    closures::change_nothing_outside(graph, diagnostics);
+    closures::borrow_no_parameters(ast, graph, diagnostics);
     chains::statements_end_in_a_sink(graph, diagnostics);
     chains::sinks_have_no_name(graph, diagnostics);
     chains::nothing_follows_a_sink(graph, diagnostics);

@@ -39,10 +39,19 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
 /// `late = side` holds from the window up to the operator that closes it.
 fn late_side(call: &Call, input: Flow) -> bool {
     match call.named("late") {
-        Some(Expr::Path(path)) => path.path.is_ident("side"),
+        // `global()` has no late elements, which is reported by itself
+        Some(Expr::Path(path)) => path.path.is_ident("side") && !is_global(call),
         Some(_) => false,
         None => input.late_side && input.shape == Shape::Windowed && call.name == "named",
     }
+}
+
+fn is_global(window: &Call) -> bool {
+    let mut described = window.args.iter().filter_map(|arg| match arg {
+        Arg::Value(Expr::Call(description)) => Some(&*description.func),
+        _ => None,
+    });
+    described.any(|func| matches!(func, Expr::Path(path) if path.path.is_ident("global")))
 }
 
 /// How records reach `to`. A key takes effect where something keeps state by it.

@@ -79,3 +79,13 @@ pub(crate) fn stream_in_closure(name: &Ident, operator: &str) -> Message {
         "a closure sees one record; bring two streams together with `union`, or keep state with `map_with_state`",
     )
 }
+
+pub(crate) fn closure_changes(name: &Ident, operator: &str) -> Message {
+    Message::new(format!("a closure of `{operator}` changes `{name}`, but each parallel instance has its own copy of it"))
+        .help("keep state for each key with `scan` or `map_with_state`; to count, `.map_init(|cx| cx.counter(\"name\"), …)`")
+}
+
+pub(crate) fn closure_borrows(name: &Ident, operator: &str, owned: &str) -> Message {
+    Message::new(format!("a closure of `{operator}` uses `{name}`, which is only borrowed: the job runs when the function has returned"))
+        .help(format!("take it by value: `{name}: {owned}`"))
+}
