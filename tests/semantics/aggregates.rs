@@ -3,7 +3,7 @@
 use crate::case::El;
 use crate::pipeline::{Elements, Windows, named};
 use crate::rows::Rows;
-use flow_core::op::keyed::KeyFn;
+use flow_core::op::KeyFn;
 use flow_core::prelude::*;
 use flow_core::window::late::{DropLate, FailLate, SideLate};
 use flow_core::window::spec::Assign;

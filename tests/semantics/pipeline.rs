@@ -2,8 +2,8 @@
 
 use crate::case::{Arrival, Case, El, number};
 use crate::rows::Rows;
+use flow_core::op::KeyFn;
 use flow_core::op::boxed::{Boxed, NoRoot};
-use flow_core::op::keyed::KeyFn;
 use flow_core::prelude::*;
 use flow_core::testing::{ScriptKind, Step, scripts};
 use flow_core::window::aggregate::{WindowedStream, drop_late, fail, side};

@@ -4,7 +4,7 @@
 //! * [`chain`]: what a stream is made of and how it builds itself; [`tee`], [`fork`], [`boxed`]: where chains branch and
 //!   where their types end;
 //! * [`operator`]: the one-to-one operator, built in or the user's own; one file each: `map`, `filter`, …;
-//! * [`keyed`]: streams with a key ([`float_key`]: a float as one), [`rolling`] operators over them;
+//! * [`keyed`]: streams with a key ([`key_fn`]: how it is found, [`float_key`]: a float as one), [`rolling`] operators over them;
 //! * [`edges`]: exchanges without a key, [`merge`]: fan-in;
 //! * [`event_time`]: timestamps and watermarks.
 
@@ -14,6 +14,7 @@ pub mod edges;
 pub mod event_time;
 pub mod float_key;
 pub mod fork;
+pub mod key_fn;
 pub mod keyed;
 pub mod kind;
 pub mod merge;
@@ -30,7 +31,8 @@ pub mod unkeyed;
 pub use chain::{Chain, Flow, Terminal, Visit};
 pub use float_key::FloatKey;
 pub use fork::{Either, Either3, Either4, Forked};
-pub use keyed::{Key, KeyFn, KeyedStream};
+pub use key_fn::{Key, KeyFn, KeyTypes};
+pub use keyed::KeyedStream;
 pub use kind::{Bounded, Is, Kind, Unbounded};
 pub use operator::Operator;
 pub use proved::Proved;

@@ -278,7 +278,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
 impl<X: 'static, K: Kind, C, F: Clone> KeyedStream<X, K, C, F> {
     /// A branch of this stream, with its key: as [`Stream::root`].
-    pub fn root(&self) -> KeyedStream<X, K, Root<X, K::Stamp>, F> {
+    pub fn root(&self) -> KeyedStream<X, K, Proved<C, Root<X, K::Stamp>>, F> {
         KeyedStream::of(Root::new(), self.key.clone())
     }
 

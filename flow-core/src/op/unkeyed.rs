@@ -2,9 +2,10 @@
 
 use super::boxed::Boxed;
 use super::edges::{Exchange, Forward};
-use super::keyed::{KeyFn, KeyedStream};
+use super::key_fn::{KeyFn, KeyTypes};
+use super::keyed::KeyedStream;
 use super::rolling::{ByKeyGroup, Item};
-use super::{Chain, Flow, Kind, Stream, Visit};
+use super::{Chain, Flow, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Head, HeadStage, Meta, Push, Stamp, Tail};
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -62,7 +63,7 @@ where
     }
 }
 
-impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     /// Drops the key: the records go to the instances that own their keys, and on as a plain stream. `dataflow!` puts it
     /// in where an operator of plain streams, such as `map` or a sink, stands behind a key.
     ///
@@ -77,14 +78,14 @@ impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
     /// assert_eq!(out.take(), [1, 1, 1]);
     /// ```
     #[track_caller]
-    pub fn unkeyed(self) -> Stream<F::Value, K, Unkeyed<C, F>> {
+    pub fn unkeyed(self) -> Stream<F::Value, K, Proved<C, Unkeyed<C, F>>> {
         let (edge, meta) = (EdgeRef::fresh(), Meta::new("unkeyed"));
         Stream::of(Unkeyed { prev: self.chain, key: self.key, edge, meta })
     }
 
     /// What follows runs in a stage of its own; the key stays.
     #[track_caller]
-    pub fn boundary(self) -> KeyedStream<X, K, Exchange<C, Forward>, F>
+    pub fn boundary(self) -> KeyedStream<X, K, Proved<C, Exchange<C, Forward>>, F>
     where
         X: Send,
     {

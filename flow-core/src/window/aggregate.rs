@@ -6,8 +6,8 @@ use super::sender::WindowSend;
 use super::spec::{Assign, Over};
 use crate::aggregate::{Agg, Aggregate, Algebra};
 use crate::error::{Error, ErrorKind};
-use crate::op::keyed::NoKey;
-use crate::op::{Chain, KeyFn, KeyedStream, Kind, Proved, Stream, Visit};
+use crate::op::key_fn::NoKey;
+use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::state::Keep;
 use crate::time::Millis;
@@ -88,10 +88,12 @@ impl<X, K, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
 }
 
 /// The chain behind an aggregated window.
-pub type WindowChain<X, K, C, F, W, A, P> =
-    Proved<<A as Aggregate<<F as KeyFn<X>>::Value>>::Out, WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>>;
+pub type WindowChain<X, K, C, F, W, A, P> = Proved<
+    C,
+    Proved<<A as Aggregate<<F as KeyTypes<X>>::Value>>::Out, WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>>,
+>;
 
-impl<X: 'static, K: Kind, C, F: KeyFn<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
     /// One result for each window and key: what the aggregate makes of its records.
     #[track_caller]
     pub fn aggregate<A>(

@@ -6,8 +6,8 @@ use super::spec::{Assign, Span, Windowed};
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
-use crate::op::KeyFn;
 use crate::op::operator::operator_error;
+use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::Keep;
 use crate::time::{Millis, Timestamp};
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use std::vec::IntoIter;
 
 /// The result of a window.
-pub type Row<X, F, A> = Windowed<<F as KeyFn<X>>::Key, <A as Aggregate<<F as KeyFn<X>>::Value>>::Out>;
+pub type Row<X, F, A> = Windowed<<F as KeyTypes<X>>::Key, <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out>;
 
 /// What crosses for one element: hash, time, the key's route, and what the policy wants of the rest.
 pub struct Item<R, L> {
@@ -35,12 +35,12 @@ pub struct Partial<K, A> {
 }
 
 /// Shorthands for the types of a window over `X` with key function `F`, aggregate `A` and policy `P`.
-pub type Lift<X, F, A> = <A as Aggregate<<F as KeyFn<X>>::Value>>::In;
-pub type Accu<X, F, A> = <A as Aggregate<<F as KeyFn<X>>::Value>>::Acc;
+pub type Lift<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::In;
+pub type Accu<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::Acc;
 pub type Load<X, F, A, P> =
-    <P as Policy<Row<X, F, A>, <F as KeyFn<X>>::Value>>::Load<Lift<X, F, A>, <F as KeyFn<X>>::Rest>;
-pub type ItemOf<X, F, A, P> = Item<<F as KeyFn<X>>::Route, Load<X, F, A, P>>;
-pub type PartialOf<X, F, A> = Partial<<F as KeyFn<X>>::Key, Accu<X, F, A>>;
+    <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Load<Lift<X, F, A>, <F as KeyTypes<X>>::Rest>;
+pub type ItemOf<X, F, A, P> = Item<<F as KeyTypes<X>>::Route, Load<X, F, A, P>>;
+pub type PartialOf<X, F, A> = Partial<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
 
 /// Entries fired between two looks at the room downstream.
 const FIRED_AT_ONCE: usize = 256;

@@ -6,14 +6,14 @@ use super::late::Policy;
 use super::spec::Assign;
 use crate::aggregate::{Aggregate, Best, Count, FoldWith, ReduceWith, Sum, WrappingSum};
 use crate::op::rolling::{Measure, Summand};
-use crate::op::{KeyFn, Kind};
+use crate::op::{KeyTypes, Kind};
 use crate::state::Keep;
 
 /// What a window over `X` gives with aggregate `A`: a stream of results, or two with `late = side`.
 type Output<X, K, C, F, W, A, P> =
-    <P as Policy<Row<X, F, A>, <F as KeyFn<X>>::Value>>::Output<K, WindowChain<X, K, C, F, W, A, P>>;
+    <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Output<K, WindowChain<X, K, C, F, W, A, P>>;
 
-impl<X: 'static, K: Kind, C, F: KeyFn<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
     /// How many records there are in each window.
     ///
     /// ```

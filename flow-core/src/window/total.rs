@@ -275,7 +275,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The smallest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn min<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
+    pub fn min<N: Measure, F>(
+        self,
+        measure: F,
+    ) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
@@ -285,7 +288,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// The largest value of all records, at the end; nothing if there is none.
     #[track_caller]
-    pub fn max<N: Measure, F>(self, measure: F) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
+    pub fn max<N: Measure, F>(
+        self,
+        measure: F,
+    ) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
     where
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,

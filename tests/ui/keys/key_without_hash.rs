@@ -12,7 +12,7 @@ fn rides() -> Vec<Ride> {
     Vec::new()
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct City(String);
 
 dataflow! {

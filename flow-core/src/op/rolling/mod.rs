@@ -9,7 +9,8 @@ pub mod rolls;
 pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
 
 use super::edges::sender_tail;
-use super::keyed::{KeyFn, KeyedStream};
+use super::key_fn::{KeyFn, KeyTypes};
+use super::keyed::KeyedStream;
 use super::operator::{OpError, operator_error};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
@@ -69,7 +70,7 @@ impl<C: Clone, F: Clone, R: Clone, M> Clone for Rolling<C, F, R, M> {
 }
 
 /// What crosses: the hash, the key with the rest of the record, the timestamp.
-pub(super) type Item<X, F, S> = (u64, <F as KeyFn<X>>::Route, <F as KeyFn<X>>::Rest, S);
+pub(super) type Item<X, F, S> = (u64, <F as KeyTypes<X>>::Route, <F as KeyTypes<X>>::Rest, S);
 
 impl<C, F, R, M> Chain for Rolling<C, F, R, M>
 where
@@ -216,16 +217,16 @@ where
 
 /// The stream behind a rolling operator.
 pub type Rolled<X, K, C, F, R> = Stream<
-    (<F as KeyFn<X>>::Key, <R as Roll<<F as KeyFn<X>>::Value>>::Out),
+    (<F as KeyTypes<X>>::Key, <R as Roll<<F as KeyTypes<X>>::Value>>::Out),
     K,
-    Rolling<C, F, R, <K as Kind>::Mode>,
+    Proved<C, Rolling<C, F, R, <K as Kind>::Mode>>,
 >;
 
 /// The same, its results named: they are unknown where what a closure returns does not fit.
 pub type RolledAs<X, K, C, F, R, Out> =
-    Stream<(<F as KeyFn<X>>::Key, Out), K, Proved<Out, Rolling<C, F, R, <K as Kind>::Mode>>>;
+    Stream<(<F as KeyTypes<X>>::Key, Out), K, Proved<Out, Proved<C, Rolling<C, F, R, <K as Kind>::Mode>>>>;
 
-impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     #[track_caller]
     pub(crate) fn rolling<R>(self, op: &'static str, roll: R) -> Rolled<X, K, C, F, R>
     where

@@ -1,7 +1,8 @@
 //! The rolling operators: `count`, `sum`, `wrapping_sum`, `min`, `max`, `reduce`, `fold`, `scan`, `map_with_state`, `distinct`.
 
 use super::{Measure, Number, Roll, Rolled, RolledAs, Rolling, Summand};
-use crate::op::keyed::{ByKey, Key, KeyFn, KeyedStream};
+use crate::op::key_fn::{ByKey, Key, KeyTypes};
+use crate::op::keyed::KeyedStream;
 use crate::op::operator::{OpError, Operator, Then};
 use crate::op::proved::claim;
 use crate::op::{Kind, Proved, Stream};
@@ -149,7 +150,7 @@ where
     }
 }
 
-impl<X: 'static, K: Kind, C, F: KeyFn<X>> KeyedStream<X, K, C, F> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     /// How many records of the key there have been, with each record.
     #[track_caller]
     pub fn count(self) -> Rolled<X, K, C, F, Count>

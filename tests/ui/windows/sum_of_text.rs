@@ -14,8 +14,8 @@ fn rides() -> Vec<Ride> {
 
 dataflow! {
     pub fn p() {
-        let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 0s);
-        rides.window(tumbling(1h), lateness = -1s).count().for_each(|x| println!("{x:?}"));
+        let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 5s);
+        rides.window(tumbling(1h), late = drop).sum(|r| r.city.clone()).for_each(|x| println!("{x:?}"));
     }
 }
 

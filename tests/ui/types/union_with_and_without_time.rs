@@ -14,7 +14,9 @@ fn rides() -> Vec<Ride> {
 
 dataflow! {
     pub fn p() {
-        source(from_vec(rides())).event_time(|r| r.at, disorder = 5).for_each(|x| println!("{x:?}"));
+        let rides = source(from_vec(rides()));
+        let timed = source(from_vec(self::rides())).event_time(|r| r.at, disorder = 0s);
+        rides.union(timed).for_each(|x| println!("{x:?}"));
     }
 }
 
