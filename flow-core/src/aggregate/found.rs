@@ -7,6 +7,7 @@ use crate::op::rolling::Measure;
 #[derive(Clone)]
 pub struct Found<F>(pub(crate) Best<F>);
 
+#[diagnostic::do_not_recommend]
 impl<T, N: Measure, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Found<F> {
     type In = Option<N::Value>;
     type Acc = Option<N::Value>;

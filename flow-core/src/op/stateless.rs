@@ -1,7 +1,7 @@
 //! `map`, `filter`, `flat_map`, `filter_map`, `inspect`, `map_init`.
 
 use super::operator::{OpError, Operator, Then};
-use super::{Kind, Stream};
+use super::{Kind, Proved, Stream};
 use crate::stage::Context;
 
 /// See [`Stream::map`].
@@ -186,7 +186,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), [2, 2, 1]);
     /// ```
     #[track_caller]
-    pub fn flat_map<I: IntoIterator<Item: 'static>, F>(self, f: F) -> Stream<I::Item, K, Then<C, FlatMap<F>>>
+    pub fn flat_map<I: IntoIterator<Item: 'static>, F>(
+        self,
+        f: F,
+    ) -> Stream<I::Item, K, Proved<I::Item, Then<C, FlatMap<F>>>>
     where
         F: Fn(T) -> I + Clone + Send + 'static,
     {

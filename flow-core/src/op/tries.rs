@@ -2,7 +2,7 @@
 //! operator and its place.
 
 use super::operator::{OpError, Operator, Then};
-use super::{Kind, Stream};
+use super::{Kind, Proved, Stream};
 
 /// See [`Stream::try_map`].
 #[derive(Clone)]
@@ -110,7 +110,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn try_flat_map<I: IntoIterator<Item: 'static>, E: Into<OpError>, F>(
         self,
         f: F,
-    ) -> Stream<I::Item, K, Then<C, TryFlatMap<F>>>
+    ) -> Stream<I::Item, K, Proved<I::Item, Then<C, TryFlatMap<F>>>>
     where
         F: Fn(T) -> Result<I, E> + Clone + Send + 'static,
     {

@@ -34,7 +34,8 @@ impl Mode for Durable {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be state of a checkpointed pipeline: it cannot be written down and read back",
     label = "state of type `{Self}`",
-    note = "derive `serde::Serialize` and `serde::Deserialize` for it"
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it",
+    note = "a function over any stream that keeps state says `K: Kind<Mode = flow_core::op::kind::Volatile>`"
 )]
 pub trait Keep<M>: Sized + 'static {
     /// Appends the value to `out`.

@@ -1,17 +1,29 @@
 //! Windows with a single, simple aggregate: `.window(…).count()` for `.window(…).aggregate(|a| a.count())`.
 
-use super::aggregate::{WindowChain, WindowedStream};
+use super::aggregate::{WindowAgg, WindowChain, WindowedStream};
 use super::head::Row;
 use super::late::Policy;
-use super::spec::Assign;
-use crate::aggregate::{Aggregate, Best, Count, FoldWith, ReduceWith, Sum, WrappingSum};
-use crate::op::rolling::{Measure, Summand};
-use crate::op::{KeyTypes, Kind};
+use super::spec::{Assign, Windowed};
+use crate::aggregate::{Best, Count, FoldWith, ReduceWith, Sum, WrappingSum};
+use crate::op::rolling::{Measure, Presence, Summand};
+use crate::op::{KeyTypes, Kind, Proved};
 use crate::state::Keep;
 
 /// What a window over `X` gives with aggregate `A`: a stream of results, or two with `late = side`.
 type Output<X, K, C, F, W, A, P> =
     <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Output<K, WindowChain<X, K, C, F, W, A, P>>;
+
+/// A result of a window over `X`.
+type RowOf<X, F, V> = Windowed<<F as KeyTypes<X>>::Key, V>;
+
+/// As [`Output`], its values `V` named: they are unknown where what a closure returns does not fit.
+type OutputOf<X, K, C, F, W, A, P, V> = <P as Policy<RowOf<X, F, V>, <F as KeyTypes<X>>::Value>>::Output<
+    K,
+    Proved<C, Proved<V, WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>>>,
+>;
+
+/// The smallest or largest of values: an `Option` where records may have none.
+type BestOf<N> = <<N as Measure>::Presence as Presence>::Of<<N as Measure>::Value>;
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
     /// How many records there are in each window.
@@ -37,44 +49,47 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, 
 
     /// The sum over each window; integer overflow ends the job.
     #[track_caller]
-    pub fn sum<N: Summand, G>(self, number: G) -> Output<X, K, C, F, W, Sum<G>, P>
+    pub fn sum<N: Summand, G>(self, number: G) -> OutputOf<X, K, C, F, W, Sum<G>, P, N::Number>
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
-        Sum<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
-        P: Policy<Row<X, F, Sum<G>>, F::Value>,
+        N::Number: Keep<K::Mode>,
+        P: Policy<RowOf<X, F, N::Number>, F::Value>,
     {
         self.aggregate_as("sum", |a| a.sum(number))
     }
 
     /// The sum over each window, around the end of the type's range.
     #[track_caller]
-    pub fn wrapping_sum<N: Summand, G>(self, number: G) -> Output<X, K, C, F, W, WrappingSum<G>, P>
+    pub fn wrapping_sum<N: Summand, G>(
+        self,
+        number: G,
+    ) -> OutputOf<X, K, C, F, W, WrappingSum<G>, P, N::Number>
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
-        WrappingSum<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
-        P: Policy<Row<X, F, WrappingSum<G>>, F::Value>,
+        N::Number: Keep<K::Mode>,
+        P: Policy<RowOf<X, F, N::Number>, F::Value>,
     {
         self.aggregate_as("wrapping_sum", |a| a.wrapping_sum(number))
     }
 
     /// The smallest value of each window.
     #[track_caller]
-    pub fn min<N: Measure, G>(self, measure: G) -> Output<X, K, C, F, W, Best<G>, P>
+    pub fn min<N: Measure, G>(self, measure: G) -> OutputOf<X, K, C, F, W, Best<G>, P, BestOf<N>>
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
-        Best<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
-        P: Policy<Row<X, F, Best<G>>, F::Value>,
+        Option<N::Value>: Keep<K::Mode>,
+        P: Policy<RowOf<X, F, BestOf<N>>, F::Value>,
     {
         self.aggregate_as("min", |a| a.min(measure))
     }
 
     /// The largest value of each window.
     #[track_caller]
-    pub fn max<N: Measure, G>(self, measure: G) -> Output<X, K, C, F, W, Best<G>, P>
+    pub fn max<N: Measure, G>(self, measure: G) -> OutputOf<X, K, C, F, W, Best<G>, P, BestOf<N>>
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
-        Best<G>: Aggregate<F::Value, Acc: Keep<K::Mode>>,
-        P: Policy<Row<X, F, Best<G>>, F::Value>,
+        Option<N::Value>: Keep<K::Mode>,
+        P: Policy<RowOf<X, F, BestOf<N>>, F::Value>,
     {
         self.aggregate_as("max", |a| a.max(measure))
     }

@@ -37,6 +37,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     keys::keyed_operators_have_a_key(graph, diagnostics);
     keys::keys_are_used(graph, diagnostics);
     time::windows_have_event_time(graph, diagnostics);
+    time::unions_agree_on_event_time(graph, diagnostics);
     time::event_time_comes_before_exchanges(graph, diagnostics);
     windows::descriptions(graph, diagnostics);
     windows::are_closed(graph, diagnostics);

@@ -20,6 +20,21 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
     }
 }
 
+/// `rides.union(timed)` of a stream with event time and one without: which time would the records have?
+pub(super) fn unions_agree_on_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (node, call, _) in calls(graph).filter(|(_, _, row)| row.fan_in) {
+        let inputs = || {
+            let edges = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));
+            edges.map(|edge| graph.node(edge.from).output)
+        };
+        let timed = inputs().any(|flow| matches!(flow.time, Domain::Event { .. }));
+        let untimed = inputs().any(|flow| flow.time == Domain::None);
+        if timed && untimed && !inputs().any(|flow| flow.tainted) {
+            diagnostics.error(&call.name, message::union_of_two_times());
+        }
+    }
+}
+
 /// The function that an expression calls: `tumbling` in `tumbling(1h)`.
 pub(super) fn called(expr: &Expr) -> Option<String> {
     match expr {

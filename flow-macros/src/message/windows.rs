@@ -24,6 +24,11 @@ pub(crate) fn no_event_time(window: &str) -> Message {
         .help("put `.event_time(|record| …, disorder = 5s)` upstream, before `key_by`")
 }
 
+pub(crate) fn union_of_two_times() -> Message {
+    Message::new("`union` brings together a stream with event time and one without")
+        .help("put `.event_time(|record| …, disorder = 5s)` before it on both, or on neither")
+}
+
 pub(crate) fn window_not_closed(operator: &str) -> Message {
     Message::new(format!("`{operator}` stands behind a window, but a window is not a stream yet"))
         .help("say first what becomes of a window: `.aggregate(|a| a.count())`, or `reduce`, `fold`, `count`, `sum`, `min`, `max`")
