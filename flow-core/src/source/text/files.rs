@@ -68,7 +68,7 @@ pub fn stdin_lines() -> Lines {
 
 /// The records of CSV files, as values of `T`; the inputs are named as for [`lines`].
 ///
-/// `T` is a [`CsvRecord`]. The first line of each file names its columns. A record that does not fit them or does not make a `T`
+/// `T` is a [`CsvRecord`](super::CsvRecord). The first line of each file names its columns. A record that does not fit them or does not make a `T`
 /// ends the job with an error that names the file, the number of the record (from 1, without the header)
 /// and its offset, unless the source says otherwise.
 ///
