@@ -174,22 +174,29 @@ fn signal_after_a_sleep_called_off() {
 
 #[test]
 fn channel_both_sides_park() {
-    for (capacity, items) in [(1, 2), (2, 3)] {
-        model(move || {
-            let (mut sender, mut receiver) = channel(capacity);
-            let writer = thread::spawn(move || (0..items).try_for_each(|item| sender.send(item)));
-            for item in 0..items {
-                assert_eq!(receiver.recv(), Some(item));
-            }
-            assert_eq!(receiver.recv(), None);
-            assert_eq!(writer.join().expect("no panic"), Ok(()));
-        });
-    }
+    both_sides_park(PREEMPTIONS_MAX, 1, 2);
+}
+
+#[test]
+fn channel_of_two_both_sides_park() {
+    both_sides_park(2, 2, 3);
+}
+
+fn both_sides_park(preemptions: usize, capacity: usize, items: usize) {
+    model_within(preemptions, move || {
+        let (mut sender, mut receiver) = channel(capacity);
+        let writer = thread::spawn(move || (0..items).try_for_each(|item| sender.send(item)));
+        for item in 0..items {
+            assert_eq!(receiver.recv(), Some(item));
+        }
+        assert_eq!(receiver.recv(), None);
+        assert_eq!(writer.join().expect("no panic"), Ok(()));
+    });
 }
 
 #[test]
 fn channel_closed_by_the_receiver() {
-    model(|| {
+    model_within(2, || {
         let (mut sender, mut receiver) = channel(1);
         let writer = thread::spawn(move || while sender.send(Box::new(1)).is_ok() {});
         receiver.recv();
