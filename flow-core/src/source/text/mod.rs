@@ -23,7 +23,6 @@ pub use csv::{CsvOptions, CsvRange, CsvReader};
 pub use cut::{csv_ranges, line_ranges, lines_before};
 pub use files::{Csv, Lines, TextFiles, TextReader, csv, lines, stdin_lines};
 pub use format::CsvRecord;
-pub use format::CsvRecord;
 pub use inputs::{Input, Inputs};
 pub use lines::{LineOptions, LineReader};
 pub use reading::{Fail, Results};
