@@ -251,7 +251,7 @@ fn a_wait_ends_by_news_by_a_signal_or_by_time() {
     assert_eq!(waiter.wait(None, || true), Wake::Ready);
     let begin = Instant::now();
     assert_eq!(waiter.wait(Some(Duration::from_millis(130)), || false), Wake::TimedOut);
-    assert!((130..1000).contains(&begin.elapsed().as_millis()));
+    assert!(begin.elapsed() >= Duration::from_millis(130));
     let waker = thread::spawn(move || {
         thread::sleep(Duration::from_millis(150));
         signal.wake();
