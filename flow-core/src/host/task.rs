@@ -148,7 +148,11 @@ impl Task {
         let progress = match step {
             Step::Worked => self.worked(now),
             Step::Hungry => self.rest(None),
-            Step::Full => Progress::Blocked(self.flush_at()),
+            Step::Full => {
+                // It turns away from its inputs: whoever waits for room there shall have what there is.
+                self.inputs.iter_mut().for_each(Receiver::relieve);
+                Progress::Blocked(self.flush_at())
+            }
             Step::Wait(tick) => self.rest(tick),
             Step::Done => {
                 self.stage = None;
