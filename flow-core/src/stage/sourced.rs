@@ -40,7 +40,7 @@ pub struct SourceStage<T, R, N> {
     meta: Meta,
     make: Option<OpenReader<R>>,
     reader: Option<R>,
-    next: N,
+    next: Option<N>,
     size: BatchSize,
     /// How many records it asks for between two looks at the room downstream.
     budget: usize,
@@ -59,7 +59,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
             meta,
             make: Some(make),
             reader: None,
-            next,
+            next: Some(next),
             size: BatchSize::default(),
             budget: BUDGET_MAX,
             ended: false,
@@ -71,11 +71,21 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
         }
     }
 
+    /// What is fused behind the reader. It is only away while [`SourceStage::poll`] runs.
+    fn next(&mut self) -> &mut N {
+        self.next.as_mut().expect("a source is not stepped again after a panic")
+    }
+
     /// The tight loop of a source stage: everything fused behind the reader is inlined into it. How many records it gave.
+    ///
+    /// What is behind lies on the stack meanwhile: only there may the compiler keep an accumulator in a register that is
+    /// not changed by every record (W2 0.352 s → 0.243 s).
     #[inline(never)]
     fn poll(&mut self, budget: usize) -> Result<(Poll, u64)> {
-        let SourceStage { reader, next, read, meta, .. } = self;
-        let Some(reader) = reader else { return Ok((Poll::End, 0)) };
+        let SourceStage { reader, next: home, read, meta, .. } = self;
+        let (Some(reader), Some(mut next)) = (reader.as_mut(), home.take()) else {
+            return Ok((Poll::End, 0));
+        };
         let mut n = 0u64;
         let poll = reader.poll(
             &mut |item| {
@@ -84,6 +94,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
             },
             budget,
         );
+        *home = Some(next);
         read.add(n);
         Ok((poll.map_err(|e| e.in_stage(meta.id()).at(meta.at()))?, n))
     }
@@ -94,7 +105,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         let stage = self;
         (stage.faults, stage.read, stage.size) =
             (cx.faults().clone(), cx.metrics().records_in.clone(), cx.batch_size());
-        stage.next.open(cx)?;
+        stage.next().open(cx)?;
         let reader = stage.make.take().map(|make| make(cx)).transpose();
         stage.reader = reader.map_err(|e| e.in_stage(stage.meta.id()).at(stage.meta.at()))?;
         Ok(())
@@ -114,18 +125,18 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
 
     fn step(&mut self) -> Result<Step> {
         self.faults.check()?;
-        if !self.next.room() {
+        if !self.next().room() {
             return Ok(Step::Full);
         }
         if self.ended {
             return Ok(Step::Done);
         }
-        let over = self.stopped || self.next.enough();
+        let over = self.stopped || self.next().enough();
         let budget = self.size.next().min(self.budget);
         let (poll, read) = if over { (Poll::End, 0) } else { self.poll(budget)? };
         // Records that become many: fewer of them at once.
         self.budget =
-            if self.next.room() { (self.budget * 2).min(BUDGET_MAX) } else { (self.budget / 2).max(1) };
+            if self.next().room() { (self.budget * 2).min(BUDGET_MAX) } else { (self.budget / 2).max(1) };
         self.faults.check()?;
         self.wait = None;
         Ok(match poll {
@@ -140,26 +151,26 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
             Poll::End => {
                 self.ended = true;
                 self.reader = None;
-                self.next.mark(Mark::End);
+                self.next().mark(Mark::End);
                 Step::Worked
             }
         })
     }
 
     fn room(&mut self) -> bool {
-        self.next.room()
+        self.next().room()
     }
 
     fn flush(&mut self) {
-        self.next.flush();
+        self.next().flush();
     }
 
     fn deadline(&self) -> Option<i64> {
-        [self.wait, self.next.deadline()].into_iter().flatten().min()
+        [self.wait, self.next.as_ref().and_then(|next| next.deadline())].into_iter().flatten().min()
     }
 
     fn tick(&mut self, now: i64) {
-        self.next.tick(now);
+        self.next().tick(now);
     }
 
     fn stop(&mut self) {
@@ -168,7 +179,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
 
     fn barrier(&mut self, id: u64) {
         if !self.ended {
-            self.next.mark(Mark::Barrier(id));
+            self.next().mark(Mark::Barrier(id));
         }
     }
 
