@@ -1,4 +1,21 @@
 //! flow: dataflow pipelines as statically typed, monomorphized operator threads.
+//!
+//! A pipeline is declared in [`dataflow!`], or by hand with the methods of [`op::Stream`], and run as a [`Job`]. Begin with
+//! [`prelude`], the example at [`dataflow!`], and the table in `docs/operators.md`.
+//!
+//! | to write | look at |
+//! |---|---|
+//! | a pipeline | [`source`] → [`op`] (one file an operator) → [`window`] with [`aggregate`] → [`sink`] |
+//! | your own source, sink | [`source::Source`], [`sink::Sink`] |
+//! | your own operator, aggregate, partitioner | [`op::Operator`], [`aggregate::Aggregate`], [`op::edges::Partitioner`] |
+//! | a function over streams | [`op::Flow`], [`op::Kind`] |
+//! | a test with watermarks in exact places | [`testing`] |
+//! | what runs, and how it went | [`job`], [`metrics::Report`], [`graph`] |
+//!
+//! Underneath: a chain of operators becomes a [`stage`], an object without threads; stages are connected by rings of
+//! batches ([`batch`], [`channel`], [`exchange`]), keep what they know of keys in [`state`], and are stepped by a [`host`].
+//!
+//! It is not distributed, not SQL, and has no checkpoints yet.
 
 extern crate self as flow_core;
 

@@ -25,10 +25,10 @@ impl<V> Roll<V> for Count {
     }
 }
 
-/// `sum`.
+/// `sum`, and `wrapping_sum` where it `WRAPS` around the end of the type's range.
 #[derive(Clone)]
-pub struct Sum<G>(G);
-impl<V, N: Summand, G: Fn(&V) -> N + Clone + Send + 'static> Roll<V> for Sum<G> {
+pub struct Sum<G, const WRAPS: bool>(G);
+impl<V, N: Summand, G: Fn(&V) -> N + Clone + Send + 'static, const WRAPS: bool> Roll<V> for Sum<G, WRAPS> {
     type State = N::Number;
     type Out = N::Number;
     fn start(&self) -> N::Number {
@@ -37,25 +37,7 @@ impl<V, N: Summand, G: Fn(&V) -> N + Clone + Send + 'static> Roll<V> for Sum<G> 
     #[inline(always)]
     fn roll(&self, state: &mut N::Number, value: V) -> Result<Option<N::Number>, OpError> {
         if let Some(n) = (self.0)(&value).number() {
-            *state = state.plus(n)?;
-        }
-        Ok(Some(*state))
-    }
-}
-
-/// `wrapping_sum`.
-#[derive(Clone)]
-pub struct WrappingSum<G>(G);
-impl<V, N: Summand, G: Fn(&V) -> N + Clone + Send + 'static> Roll<V> for WrappingSum<G> {
-    type State = N::Number;
-    type Out = N::Number;
-    fn start(&self) -> N::Number {
-        N::Number::ZERO
-    }
-    #[inline(always)]
-    fn roll(&self, state: &mut N::Number, value: V) -> Result<Option<N::Number>, OpError> {
-        if let Some(n) = (self.0)(&value).number() {
-            *state = state.wrapping_plus(n);
+            *state = if WRAPS { state.wrapping_plus(n) } else { state.plus(n)? };
         }
         Ok(Some(*state))
     }
@@ -176,22 +158,22 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     /// assert_eq!(out.take(), [("a", 2), ("b", 5), ("a", 5)]);
     /// ```
     #[track_caller]
-    pub fn sum<N: Summand, G>(self, number: G) -> RolledAs<X, K, C, F, Sum<G>, N::Number>
+    pub fn sum<N: Summand, G>(self, number: G) -> RolledAs<X, K, C, F, Sum<G, false>, N::Number>
     where
         N::Number: Keep<K::Mode>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
     {
-        self.rolling("sum", Sum(number))
+        self.rolling("sum", Sum::<_, false>(number))
     }
 
     /// The sum so far, with each record, around the end of the type's range.
     #[track_caller]
-    pub fn wrapping_sum<N: Summand, G>(self, number: G) -> RolledAs<X, K, C, F, WrappingSum<G>, N::Number>
+    pub fn wrapping_sum<N: Summand, G>(self, number: G) -> RolledAs<X, K, C, F, Sum<G, true>, N::Number>
     where
         N::Number: Keep<K::Mode>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
     {
-        self.rolling("wrapping_sum", WrappingSum(number))
+        self.rolling("wrapping_sum", Sum::<_, true>(number))
     }
 
     /// The smallest value so far, with each record. `None` is skipped; nothing is emitted before there is a value.
