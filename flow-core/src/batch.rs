@@ -12,6 +12,7 @@
 
 use crate::time::Timestamp;
 use std::any::Any;
+use std::vec::IntoIter;
 
 /// What stands between items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +31,9 @@ pub enum Mark {
 
 /// A batch whose item type the two ends of the edge know and nobody between them needs to.
 pub struct Batch {
-    /// A `Vec<M>`.
+    /// A `Vec<M>`, or the `Option<P>` of a part into which a sender has merged many records.
     pub items: Box<dyn Any + Send>,
-    /// How many items there are.
+    /// How many items there are, or were merged into the part.
     pub len: usize,
     /// `(position, mark)`, by position; a mark stands before the item at its position.
     pub marks: Vec<(usize, Mark)>,
@@ -51,6 +52,11 @@ impl Batch {
         Batch { items: Box::new(items), len, marks }
     }
 
+    /// A part into which so many records were merged; without marks.
+    pub fn part<P: Send + 'static>(part: P, records: usize) -> Self {
+        Batch { items: Box::new(Some(part)), len: records, marks: Vec::new() }
+    }
+
     /// Puts items into a batch that came back; its box is used again if it was for items of this type.
     pub fn refill<M: Send + 'static>(&mut self, items: Vec<M>) {
         self.len = items.len();
@@ -58,5 +64,27 @@ impl Batch {
             Some(home) => *home = items,
             None => self.items = Box::new(items),
         }
+    }
+}
+
+/// The buffer of items that have all been taken. `collect` works in place behind a `map` and so gives back the memory that
+/// is walked; were it not to, a batch would cost an allocation.
+#[expect(clippy::map_identity, reason = "without the `map` an exhausted iterator's memory is not used again")]
+pub(crate) fn emptied<M>(taken: IntoIter<M>) -> Vec<M> {
+    taken.map(|item| item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    /// Batch buffers go round: a walked one keeps its memory.
+    #[test]
+    fn an_emptied_buffer_keeps_its_memory() {
+        let mut items: Vec<String> = Vec::with_capacity(100);
+        items.extend((0..60).map(|i| i.to_string()));
+        let place = items.as_ptr();
+        let mut taken = items.into_iter();
+        taken.by_ref().take(60).for_each(drop);
+        let empty = super::emptied(taken);
+        assert_eq!((empty.len(), empty.capacity(), empty.as_ptr()), (0, 100, place));
     }
 }

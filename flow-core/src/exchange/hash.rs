@@ -1,6 +1,6 @@
 //! The hash of a key: it decides the key's group and so its instance, in every process and every release.
 //!
-//! Version 1. The state is 64 bits and starts at `SEED`; the hash is `fold(state, FINISHER)`. A word `x` is taken in by `state = fold(state ^ x, MULTIPLIER)`, where
+//! Version 1. The state is 64 bits and starts at `SEED`; its last value is the hash. A word `x` is taken in by `state = fold(state ^ x, MULTIPLIER)`, where
 //! `fold(a, b)` is the 128-bit product of both with its halves xored (the "folded multiply" of wyhash and foldhash).
 //! Byte strings are read as little-endian 64-bit words, the last one padded with zeros, then their length.
 //! Integers shorter than a word are extended with zeros; `usize` counts as `u64`.
@@ -12,7 +12,6 @@ pub const HASH_VERSION: u32 = 1;
 
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-const FINISHER: u64 = 0xd6e8_feb8_6659_fd93;
 
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
@@ -92,7 +91,7 @@ impl Hasher for KeyHasher {
 
     #[inline(always)]
     fn finish(&self) -> u64 {
-        fold(self.0, FINISHER)
+        self.0
     }
 }
 
@@ -104,11 +103,34 @@ mod tests {
     #[test]
     fn version_1_is_stable() {
         assert_eq!(HASH_VERSION, 1);
-        assert_eq!(hash_key(&0u64), fold(fold(SEED, MULTIPLIER), FINISHER));
+        assert_eq!(hash_key(&0u64), fold(SEED, MULTIPLIER));
         assert_eq!(hash_key(&1u32), hash_key(&1u64), "short integers are extended");
         let words = [u64::from_le_bytes(*b"JFK\0\0\0\0\0"), 3, 0xff];
-        let expected = fold(words.iter().fold(SEED, |state, word| fold(state ^ word, MULTIPLIER)), FINISHER);
+        let expected = words.iter().fold(SEED, |state, word| fold(state ^ word, MULTIPLIER));
         assert_eq!(hash_key("JFK"), expected, "str adds the byte 0xff, as `Hash for str` does");
+    }
+
+    /// Whatever bits the keys differ in, they spread over the values of those bits of the hash that are used: the low ones choose
+    /// the instance, the upper half begins with the bucket and the middle has the tags. Of 4,096 random values in 256 classes the
+    /// fullest has about 30.
+    #[test]
+    fn every_bit_of_a_key_matters() {
+        let families = (0..52).map(|shift| (format!("i << {shift}"), 1u64 << shift));
+        let strides = [3, 10, 100, 1000, 1_000_003, 0x9e37_79b9, u64::MAX / 3, u64::MAX / 4096, MULTIPLIER]
+            .map(|stride| (format!("i * {stride}"), stride));
+        for (family, stride) in families.chain(strides) {
+            for from in [0, 32, 40, 25] {
+                let mut classes = [0u32; 256];
+                for i in 0..4096u64 {
+                    classes[(hash_key(&i.wrapping_mul(stride)) >> from) as usize % 256] += 1;
+                }
+                let fullest = classes.iter().max().copied().unwrap_or(0);
+                assert!(
+                    fullest <= 45,
+                    "{family}, bits from {from} on: {fullest} of 4096 in one of 256 classes"
+                );
+            }
+        }
     }
 
     /// Dense integers, the commonest keys, have to spread evenly over the key groups.

@@ -9,6 +9,7 @@ use crate::channel::{Sender, TrySendError};
 use crate::exchange::instance_of;
 use crate::metrics::Counter;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 
 /// Marks a buffer may hold before it leaves although it is not full, so that a receiver whose keys are rare hears of
 /// the watermark too.
@@ -56,23 +57,42 @@ impl Wire {
 }
 
 /// What is being filled for one receiver.
-struct Lane<M> {
+struct Lane<M, P> {
     items: Vec<M>,
     marks: Vec<(usize, Mark)>,
     wire: Wire,
+    /// What came back and waits to be used again: parts, and batches of items.
+    parts: Vec<P>,
+    spare: Vec<Batch>,
 }
 
-/// The sender's end of an edge that carries items of type `M`.
-pub struct Outs<M> {
+impl<M, P: Send + 'static> Lane<M, P> {
+    /// A batch of items that came back; parts that came back are put aside.
+    fn recycled(&mut self) -> Option<Batch> {
+        if let Some(batch) = self.spare.pop() {
+            return Some(batch);
+        }
+        loop {
+            let mut batch = self.wire.ring.recycled()?;
+            match batch.items.downcast_mut::<Option<P>>() {
+                Some(part) => self.parts.extend(part.take()),
+                None => return Some(batch),
+            }
+        }
+    }
+}
+
+/// The sender's end of an edge that carries items of type `M`, and parts of type `P`, into which a sender has merged many.
+pub struct Outs<M, P = Infallible> {
     edge: EdgeId,
-    lanes: Vec<Lane<M>>,
+    lanes: Vec<Lane<M, P>>,
     /// Items at which a buffer leaves; drawn anew for each batch under simulation.
     limit: usize,
     size: BatchSize,
     sent: Counter,
 }
 
-impl<M: Send + 'static> Outs<M> {
+impl<M: Send + 'static, P: Send + 'static> Outs<M, P> {
     /// Not connected yet.
     pub fn new(edge: EdgeId) -> Self {
         Outs { edge, lanes: Vec::new(), limit: 0, size: BatchSize::default(), sent: Counter::default() }
@@ -84,7 +104,13 @@ impl<M: Send + 'static> Outs<M> {
         self.limit = self.size.next();
         self.sent = cx.metrics().records_out.clone();
         let limit = self.limit;
-        let lane = |wire| Lane { items: Vec::with_capacity(limit), marks: Vec::new(), wire };
+        let lane = |wire| Lane {
+            items: Vec::with_capacity(limit),
+            marks: Vec::new(),
+            wire,
+            parts: Vec::new(),
+            spare: Vec::new(),
+        };
         self.lanes = cx.take_wires(self.edge).into_iter().map(lane).collect();
     }
 
@@ -115,11 +141,24 @@ impl<M: Send + 'static> Outs<M> {
         }
     }
 
-    /// Sends a batch of another type, which the receiver can tell apart, behind what is buffered for `to`.
-    pub fn send_other<P: Send + 'static>(&mut self, to: usize, items: Vec<P>) {
+    /// Sends a part, into which so many `records` were merged, at least one, behind what is buffered for `to`.
+    pub fn send_part(&mut self, to: usize, part: P, records: usize) {
+        debug_assert!(records > 0, "a part stands for its records in the sequence of the edge");
         self.flush_lane(to);
-        self.sent.add(items.len() as u64);
-        self.lanes[to].wire.ship(Batch::new(items, Vec::new()));
+        self.sent.add(records as u64);
+        let lane = &mut self.lanes[to];
+        lane.wire.ship(Batch::part(part, records));
+    }
+
+    /// A part that receiver `to` has emptied: its memory can be used again.
+    pub fn emptied(&mut self, to: usize) -> Option<P> {
+        let lane = &mut self.lanes[to];
+        if lane.parts.is_empty()
+            && let Some(batch) = lane.recycled()
+        {
+            lane.spare.push(batch);
+        }
+        lane.parts.pop()
     }
 
     /// Puts a mark at this place of every receiver's sequence.
@@ -152,8 +191,8 @@ impl<M: Send + 'static> Outs<M> {
         if lane.items.is_empty() && lane.marks.is_empty() {
             return;
         }
-        let mut batch = lane.wire.ring.recycled().unwrap_or_else(|| Batch::new(Vec::<M>::new(), Vec::new()));
-        // The buffers of a batch that came back are filled next; one of merged items is of no use here.
+        let mut batch = lane.recycled().unwrap_or_else(|| Batch::new(Vec::<M>::new(), Vec::new()));
+        // The buffers of a batch that came back are filled next.
         let mut fresh = batch.items.downcast_mut::<Vec<M>>().map(std::mem::take).unwrap_or_default();
         fresh.reserve(self.limit);
         let items = std::mem::replace(&mut lane.items, fresh);

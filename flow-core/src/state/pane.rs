@@ -1,7 +1,12 @@
 //! The table of a window's pane: keys come out in the order in which they first appeared, which is part of the answer.
 
-use super::slots::{Place, Slots};
+use super::slots::{Place, Slots, View};
 use super::table::spread;
+
+/// New keys that a run has room for at least.
+const RUN_MIN: usize = 64;
+/// Bytes of a table that is surely near enough to be asked for at once.
+const NEAR_BYTES: usize = 1 << 19;
 
 /// From key to accumulator, in order of first appearance.
 ///
@@ -41,27 +46,24 @@ impl<K, V> Pane<K, V> {
         insert: impl FnOnce() -> (K, V),
         hash_of: impl Fn(&K) -> u64,
     ) -> &mut (K, V) {
-        if !self.slots.has_room(1) {
-            self.grow(hash_of);
-        }
-        let Pane { slots, order, .. } = self;
-        let (place, entry) = slots.entry(spread(hash), |e| is(&e.0), insert);
-        if let Err(new) = place {
-            order.push(new);
-        }
-        entry
+        self.run(1, hash_of).0.into_entry(hash, is, insert)
     }
 
-    /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.
+    /// For a loop over `n` elements at most, and how many of them may be new keys before another is needed: not less than
+    /// 64, where there are so many, so that a pane that is almost full is not asked too often.
     #[inline(always)]
-    pub fn prefetch(&self, hash: u64) {
-        self.slots.prefetch(spread(hash));
+    pub fn run(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) -> (Run<'_, K, V>, usize) {
+        if !self.slots.has_room(n.min(RUN_MIN)) {
+            self.grow(n.min(RUN_MIN), hash_of);
+        }
+        let room = n.min(self.slots.room());
+        (Run { slots: self.slots.view(), order: &mut self.order }, room)
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, hash_of: impl Fn(&K) -> u64) {
-        let mut larger = Slots::for_entries(self.len() + 1);
+    fn grow(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) {
+        let mut larger = Slots::for_entries(self.len() + n);
         for place in &mut self.order {
             if let Some(entry) = self.slots.take(*place) {
                 *place = larger.add(spread(hash_of(&entry.0)), entry);
@@ -99,5 +101,50 @@ impl<K, V> Pane<K, V> {
         while self.pop().is_some() {}
         self.order.clear();
         self.given = 0;
+    }
+}
+
+/// A [`Pane`] that has room, for a loop over many look-ups.
+pub struct Run<'a, K, V> {
+    slots: View<'a, (K, V)>,
+    order: &'a mut Vec<Place>,
+}
+
+impl<'a, K, V> Run<'a, K, V> {
+    /// See [`Pane::entry`]; for no more new keys than there was room for.
+    #[inline(always)]
+    pub fn entry(
+        &mut self,
+        hash: u64,
+        is: impl Fn(&K) -> bool,
+        insert: impl FnOnce() -> (K, V),
+    ) -> &mut (K, V) {
+        Run { slots: self.slots.again(), order: self.order }.into_entry(hash, is, insert)
+    }
+
+    #[inline(always)]
+    fn into_entry(
+        self,
+        hash: u64,
+        is: impl Fn(&K) -> bool,
+        insert: impl FnOnce() -> (K, V),
+    ) -> &'a mut (K, V) {
+        let (place, entry) = self.slots.entry(spread(hash), |e| is(&e.0), insert);
+        if let Err(new) = place {
+            self.order.push(new);
+        }
+        entry
+    }
+
+    /// Whether the table is larger than the nearer caches, so that [`Run::prefetch`] pays.
+    #[inline(always)]
+    pub fn is_large(&self) -> bool {
+        self.slots.bytes() > NEAR_BYTES
+    }
+
+    /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.
+    #[inline(always)]
+    pub fn prefetch(&self, hash: u64) {
+        self.slots.prefetch(spread(hash));
     }
 }

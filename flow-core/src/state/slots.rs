@@ -74,72 +74,22 @@ impl<T> Slots<T> {
         self.taken + n <= self.limit
     }
 
-    /// The entry that `is`, or else that of `make`, and its place: `Err` where it is new. The search begins at the bucket that `hash` says and goes on
-    /// to the next. It ends at a bucket with a free slot, where a new entry goes; so nothing is found by its hash any more
-    /// once a slot has been freed by [`Slots::take`].
-    ///
-    /// # Panics
-    /// When a new entry would take the last free slot.
+    /// How many entries more there is room for.
     #[inline(always)]
-    pub fn entry(
-        &mut self,
-        hash: u64,
-        is: impl Fn(&T) -> bool,
-        make: impl FnOnce() -> T,
-    ) -> (Result<Place, Place>, &mut T) {
-        let mut bucket = hash as usize;
-        loop {
-            bucket &= self.buckets.len() - 1;
-            let tags = self.buckets[bucket].tags;
-            for i in tags.like(hash) {
-                // SAFETY: `like` gives only slots that are taken, so by the invariant it is initialized.
-                if is(unsafe { self.buckets[bucket].data[i].assume_init_ref() }) {
-                    // SAFETY: as above; nothing has changed it since.
-                    let entry = unsafe { self.buckets[bucket].data[i].assume_init_mut() };
-                    return (Ok(Place::new(bucket, i)), entry);
-                }
-            }
-            if let Some(i) = tags.free().next() {
-                return (Err(Place::new(bucket, i)), self.fill(bucket, i, hash, make()));
-            }
-            bucket += 1;
-        }
+    pub fn room(&self) -> usize {
+        self.limit.saturating_sub(self.taken)
+    }
+
+    /// The slots for a loop over many look-ups.
+    #[inline(always)]
+    pub fn view(&mut self) -> View<'_, T> {
+        View { buckets: &mut self.buckets, taken: &mut self.taken }
     }
 
     /// Puts in an entry that is not there; returns its place.
     pub fn add(&mut self, hash: u64, entry: T) -> Place {
-        let (Ok(place) | Err(place)) = self.entry(hash, |_| false, || entry).0;
+        let (Ok(place) | Err(place)) = self.view().entry(hash, |_| false, || entry).0;
         place
-    }
-
-    /// Fills a free slot.
-    #[inline(never)]
-    fn fill(&mut self, bucket: usize, i: usize, hash: u64, value: T) -> &mut T {
-        // One slot stays free: every search ends.
-        assert!(self.taken + 1 < self.buckets.len() * SLOTS, "no room for an entry was asked for");
-        let Bucket { tags, data } = &mut self.buckets[bucket];
-        assert!(!tags.is_taken(i), "slot {i} of bucket {bucket} is taken");
-        let value = data[i].write(value);
-        tags.set(i, hash);
-        self.taken += 1;
-        value
-    }
-
-    /// Asks for the memory of the bucket of `hash`.
-    #[inline(always)]
-    pub fn prefetch(&self, hash: u64) {
-        let bucket = &self.buckets[hash as usize & (self.buckets.len() - 1)];
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let first = std::ptr::from_ref(bucket).cast::<i8>();
-            for line in 0..(size_of::<Bucket<T>>() / 64).min(LINES) {
-                // SAFETY: a prefetch reads nothing and may be given any address; this one is even inside the bucket.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        std::hint::black_box(bucket.tags);
     }
 
     /// What lies at a place, if something does.
@@ -180,6 +130,92 @@ impl<T> Slots<T> {
                 f(entry);
             }
         }
+    }
+}
+
+/// Slots with their bounds at hand: in a loop over many look-ups nothing is loaded from behind a reference twice.
+pub(super) struct View<'a, T> {
+    buckets: &'a mut [Bucket<T>],
+    taken: &'a mut usize,
+}
+
+impl<'a, T> View<'a, T> {
+    /// The same for shorter.
+    #[inline(always)]
+    pub fn again(&mut self) -> View<'_, T> {
+        View { buckets: self.buckets, taken: self.taken }
+    }
+
+    /// How much memory the slots take.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.buckets)
+    }
+
+    /// The entry that `is`, or else that of `make`, and its place: `Err` where it is new. The search begins at the bucket that
+    /// `hash` says and goes on to the next. It ends at a bucket with a free slot, where a new entry goes; so nothing is
+    /// found by its hash any more once a slot has been freed by [`Slots::take`].
+    ///
+    /// # Panics
+    /// When a new entry would take the last free slot.
+    #[inline(always)]
+    pub fn entry(
+        self,
+        hash: u64,
+        is: impl Fn(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> (Result<Place, Place>, &'a mut T) {
+        let View { buckets, taken } = self;
+        let mut bucket = hash as usize;
+        loop {
+            bucket &= buckets.len() - 1;
+            let tags = buckets[bucket].tags;
+            for i in tags.like(hash) {
+                // SAFETY: `like` gives only slots that are taken, so by the invariant it is initialized.
+                if is(unsafe { buckets[bucket].data[i].assume_init_ref() }) {
+                    // SAFETY: as above; nothing has changed it since.
+                    let entry = unsafe { buckets[bucket].data[i].assume_init_mut() };
+                    return (Ok(Place::new(bucket, i)), entry);
+                }
+            }
+            if let Some(i) = tags.free().next() {
+                // One slot stays free: every search ends.
+                assert!(*taken + 1 < buckets.len() * SLOTS, "no room for an entry was asked for");
+                let entry = buckets[bucket].fill(i, hash, make());
+                *taken += 1;
+                return (Err(Place::new(bucket, i)), entry);
+            }
+            bucket += 1;
+        }
+    }
+
+    /// Asks for the memory of the bucket of `hash`.
+    #[inline(always)]
+    pub fn prefetch(&self, hash: u64) {
+        let bucket = &self.buckets[hash as usize & (self.buckets.len() - 1)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let first = std::ptr::from_ref(bucket).cast::<i8>();
+            for line in 0..(size_of::<Bucket<T>>() / 64).min(LINES) {
+                // SAFETY: a prefetch reads nothing and may be given any address; this one is even inside the bucket.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        std::hint::black_box(bucket.tags);
+    }
+}
+
+impl<T> Bucket<T> {
+    /// Fills a free slot.
+    #[inline(never)]
+    fn fill(&mut self, i: usize, hash: u64, value: T) -> &mut T {
+        let Bucket { tags, data } = self;
+        assert!(!tags.is_taken(i), "slot {i} is taken");
+        let value = data[i].write(value);
+        tags.set(i, hash);
+        value
     }
 }
 

@@ -66,13 +66,13 @@ impl<K, V> KeyTable<K, V> {
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
     ) -> &mut (K, V) {
-        self.slots.entry(spread(hash), |e| is(&e.0), insert).1
+        self.slots.view().entry(spread(hash), |e| is(&e.0), insert).1
     }
 
     /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.
     #[inline(always)]
-    pub fn prefetch(&self, hash: u64) {
-        self.slots.prefetch(spread(hash));
+    pub fn prefetch(&mut self, hash: u64) {
+        self.slots.view().prefetch(spread(hash));
     }
 
     /// Every entry, in no order.

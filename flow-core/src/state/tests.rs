@@ -58,13 +58,27 @@ proptest! {
         let (mut order, mut map) = (Vec::new(), HashMap::new());
         for action in actions {
             match action {
-                Do::Take(keys) => for (i, key) in keys.into_iter().enumerate() {
-                    pane.prefetch(hash(width, key));
-                    let (_, value) = pane.entry(
-                        hash(width, key), |k| *k == key, || (key, String::new()), |k| hash(width, *k));
-                    step(value, i);
-                    step(map.entry(key).or_insert_with(|| { order.push(key); String::new() }), i);
-                },
+                Do::Take(keys) => {
+                    for (i, key) in keys.iter().enumerate() {
+                        step(map.entry(*key).or_insert_with(|| { order.push(*key); String::new() }), i);
+                    }
+                    let mut keys = keys.into_iter().enumerate();
+                    // One alone, then the others in runs.
+                    if let Some((i, key)) = keys.next() {
+                        let insert = || (key, String::new());
+                        let (_, value) = pane.entry(hash(width, key), |k| *k == key, insert, |k| hash(width, *k));
+                        step(value, i);
+                    }
+                    while keys.len() > 0 {
+                        let (mut run, room) = pane.run(keys.len(), |k| hash(width, *k));
+                        prop_assert!(room > 0);
+                        for (i, key) in keys.by_ref().take(room) {
+                            run.prefetch(hash(width, key));
+                            let (_, value) = run.entry(hash(width, key), |k| *k == key, || (key, String::new()));
+                            step(value, i);
+                        }
+                    }
+                }
                 Do::Fire(n) => {
                     for key in order.drain(..).take(n) {
                         let value = map.remove(&key).unwrap_or_default();

@@ -1,9 +1,11 @@
 //! The window operator: adds elements to panes, and fires panes that the watermark has passed.
 
 use super::late::{Late, Lateness, Policy};
-use super::panes::{AHEAD, Open, Panes};
+use super::merging::Merged;
+use super::panes::{Open, Panes};
+use super::run::{add_run, merge_part, merge_whole};
 use super::spec::{Assign, Span, Windowed};
-use crate::aggregate::{Aggregate, Algebra, Overflow};
+use crate::aggregate::{Aggregate, Overflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::op::operator::operator_error;
@@ -25,22 +27,13 @@ pub struct Item<R, L> {
     pub load: L,
 }
 
-/// What crosses for many elements that their sender has merged: a key of a pane.
-pub struct Partial<K, A> {
-    pub hash: u64,
-    /// Any time in the pane.
-    pub time: Timestamp,
-    pub key: K,
-    pub acc: A,
-}
-
 /// Shorthands for the types of a window over `X` with key function `F`, aggregate `A` and policy `P`.
 pub type Lift<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::In;
 pub type Accu<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::Acc;
 pub type Load<X, F, A, P> =
     <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Load<Lift<X, F, A>, <F as KeyTypes<X>>::Rest>;
 pub type ItemOf<X, F, A, P> = Item<<F as KeyTypes<X>>::Route, Load<X, F, A, P>>;
-pub type PartialOf<X, F, A> = Partial<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
+pub type MergedOf<X, F, A> = Merged<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
 
 /// Entries fired between two looks at the room downstream.
 const FIRED_AT_ONCE: usize = 256;
@@ -101,35 +94,6 @@ where
     S: Stamp,
     N: Push<P::Emit, S>,
 {
-    /// Takes items as long as they are for the pane used last and it has not fired: the tight loop of a window. Returns how
-    /// many of `n` it took.
-    #[inline(never)]
-    fn add_run(&mut self, items: &mut IntoIter<ItemOf<X, F, A, P>>, n: usize) -> usize {
-        let Some((pane, low, length)) = self.state.panes.last() else { return 0 };
-        if pane.fired {
-            return 0;
-        }
-        let (key, aggregate, table) = (&self.key, &self.aggregate, &mut pane.table);
-        for taken in 0..n {
-            if let Some(ahead) = items.as_slice().get(AHEAD) {
-                table.prefetch(ahead.hash);
-            }
-            let within = |item: &ItemOf<X, F, A, P>| (item.time.0.wrapping_sub(low) as u64) < length;
-            if !items.as_slice().first().is_some_and(within) {
-                return taken;
-            }
-            let Some(Item { hash, route, load, .. }) = items.next() else { return taken };
-            let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
-            let insert = || (key.key(&route), aggregate.start());
-            let (_, acc) = table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
-            if let Err(error) = aggregate.add(acc, x) {
-                self.overflow(error);
-                return taken + 1;
-            }
-        }
-        n
-    }
-
     /// Takes one item for any pane, or none.
     #[inline(never)]
     fn add(&mut self, item: ItemOf<X, F, A, P>) {
@@ -264,7 +228,7 @@ where
     N: Push<P::Emit, S>,
     M: 'static,
 {
-    type Part = PartialOf<X, F, A>;
+    type Part = MergedOf<X, F, A>;
 
     fn tail(&mut self) -> &mut dyn Tail {
         &mut self.next
@@ -283,33 +247,44 @@ where
     fn items(&mut self, _: usize, items: &mut IntoIter<ItemOf<X, F, A, P>>, n: usize) {
         let mut left = n;
         while left > 0 && !self.failed {
-            left -= self.add_run(items, left);
-            if left > 0 && !self.failed {
+            let (key, aggregate) = (&self.key, &self.aggregate);
+            let lifted = |load, route: &_| P::lifted(load, |rest| aggregate.lift(key.peek(route, rest)));
+            match add_run(&mut self.state.panes, items, left, key, aggregate, lifted) {
+                Ok(taken) => left -= taken,
+                Err(error) => return self.overflow(error),
+            }
+            if left > 0 {
                 items.next().into_iter().for_each(|item| self.add(item));
                 left -= 1;
             }
         }
     }
 
-    fn parts(&mut self, parts: &mut IntoIter<PartialOf<X, F, A>>, n: usize) {
-        if self.failed {
-            return;
-        }
-        for _ in 0..n {
-            if let Some(ahead) = parts.as_slice().get(AHEAD) {
-                self.state.panes.prefetch(ahead.hash);
+    fn part(&mut self, part: MergedOf<X, F, A>) -> Option<MergedOf<X, F, A>> {
+        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane.
+        let (key, aggregate, panes) = (&self.key, &self.aggregate, &mut self.state.panes);
+        let (merged, empty) = match part {
+            Merged::Whole(span, mut table) => {
+                let pane = panes.select(span, false);
+                let merged = if pane.table.is_empty() {
+                    std::mem::swap(&mut pane.table, &mut table);
+                    Ok(())
+                } else {
+                    merge_whole(&mut pane.table, &mut table, key, aggregate)
+                };
+                table.clear();
+                (merged, Merged::Whole(span, table))
             }
-            let Some(part) = parts.next() else { return };
-            // A partial is never late: its sender's watermark, and so the merged one, has not passed the pane.
-            let pane = self.state.panes.at(part.time, &self.assign);
-            let Partial { hash, key, acc, .. } = part;
-            let start = || (key.clone(), self.aggregate.start());
-            let keys = &self.key;
-            let (_, sum) = pane.table.entry(hash, |k| keys.same(k, &key), start, |k| keys.hash(k));
-            if let Err(error) = A::Algebra::merge(&self.aggregate, sum, acc) {
-                return self.overflow(error);
+            Merged::Part(span, mut entries) => {
+                let merged = merge_part(&mut panes.select(span, false).table, &mut entries, key, aggregate);
+                entries.clear();
+                (merged, Merged::Part(span, entries))
             }
+        };
+        if let Err(error) = merged {
+            self.overflow(error);
         }
+        Some(empty)
     }
 
     fn watermark(&mut self, w: Timestamp) {

@@ -9,7 +9,9 @@
 pub mod aggregate;
 mod head;
 pub mod late;
+mod merging;
 mod panes;
+mod run;
 mod saved;
 mod sender;
 mod shortcuts;

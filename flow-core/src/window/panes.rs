@@ -1,12 +1,12 @@
 //! The open panes of a window operator, in order of time. Pure: no edges, no clock.
 
-use super::spec::{Assign, Span};
+use super::spec::Span;
 use crate::state::Pane;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 
-/// How many records ahead a look-up is begun.
-pub const AHEAD: usize = 16;
+/// In the place of a pane that has been removed.
+const GONE: usize = usize::MAX;
 
 /// A pane with its table.
 pub struct Open<K, A> {
@@ -21,17 +21,18 @@ pub struct Open<K, A> {
 /// The open panes, by their ends.
 pub struct Panes<K, A> {
     open: VecDeque<Open<K, A>>,
-    /// The pane used last, and its bounds as a start and a length: most records are for it, and one compare says so.
+    /// The pane used last, [`GONE`] if there is none; its first instant, and how far its last one is from it: most records are
+    /// for it, and one compare says so.
     current: usize,
     low: i64,
-    length: u64,
+    reach: u64,
     /// Emptied tables, to be used again.
     spare: Vec<Pane<K, A>>,
 }
 
 impl<K, A> Default for Panes<K, A> {
     fn default() -> Self {
-        Panes { open: VecDeque::new(), current: 0, low: 0, length: 0, spare: Vec::new() }
+        Panes { open: VecDeque::new(), current: GONE, low: 0, reach: 0, spare: Vec::new() }
     }
 }
 
@@ -39,7 +40,7 @@ impl<K, A> Panes<K, A> {
     /// Whether `t` is in the pane used last.
     #[inline(always)]
     pub fn is_current(&self, t: Timestamp) -> bool {
-        (t.0.wrapping_sub(self.low) as u64) < self.length
+        self.current != GONE && (t.0.wrapping_sub(self.low) as u64) <= self.reach
     }
 
     /// The pane used last; none if it is gone.
@@ -48,18 +49,10 @@ impl<K, A> Panes<K, A> {
         self.open.get_mut(self.current)
     }
 
-    /// The pane used last, with the instants that are certainly in it as a start and a length.
+    /// The pane used last, with its first instant and how far its last one is from it.
     #[inline(always)]
     pub fn last(&mut self) -> Option<(&mut Open<K, A>, i64, u64)> {
-        Some((self.open.get_mut(self.current)?, self.low, self.length))
-    }
-
-    /// Asks for the memory of an entry of the pane used last, which most often is the next record's too.
-    #[inline(always)]
-    pub fn prefetch(&self, hash: u64) {
-        if let Some(pane) = self.open.get(self.current) {
-            pane.table.prefetch(hash);
-        }
+        Some((self.open.get_mut(self.current)?, self.low, self.reach))
     }
 
     /// Makes the open pane with `t` in it, if there is one, that used last; cheaper than asking for its span.
@@ -79,7 +72,7 @@ impl<K, A> Panes<K, A> {
     pub fn select(&mut self, span: Span, fired: bool) -> &mut Open<K, A> {
         let at = self.open.partition_point(|p| p.span < span);
         if self.open.get(at).is_none_or(|p| p.span != span) {
-            let table = self.spare.pop().unwrap_or_default();
+            let table = self.spare();
             self.open.insert(at, Open { span, table, fired });
         }
         self.set_current(at, span);
@@ -87,17 +80,10 @@ impl<K, A> Panes<K, A> {
     }
 
     fn set_current(&mut self, at: usize, span: Span) {
-        let (start, end) = span.shown();
+        let (first, last) = (span.shown().0, span.due());
         self.current = at;
-        self.low = start.0;
-        // Of a span that reaches beyond the range of timestamps the very last one is left to the slow path.
-        self.length = end.0.wrapping_sub(start.0) as u64;
-    }
-
-    /// The pane for `t`: that used last, or as `assign` says.
-    #[inline(always)]
-    pub fn at(&mut self, t: Timestamp, assign: &impl Assign) -> &mut Open<K, A> {
-        if self.is_current(t) { &mut self.open[self.current] } else { self.select(assign.span(t), false) }
+        self.low = first.0;
+        self.reach = last.0.wrapping_sub(first.0) as u64;
     }
 
     /// The first pane, by its end, for which `wanted`.
@@ -112,7 +98,7 @@ impl<K, A> Panes<K, A> {
 
     /// Takes a pane out; give its table back with [`Panes::reuse`].
     pub fn remove(&mut self, at: usize) -> Option<Open<K, A>> {
-        self.length = 0;
+        self.current = GONE;
         self.open.remove(at)
     }
 
@@ -125,6 +111,11 @@ impl<K, A> Panes<K, A> {
     /// All open panes, by their ends.
     pub fn iter(&self) -> impl Iterator<Item = &Open<K, A>> {
         self.open.iter()
+    }
+
+    /// An emptied table.
+    pub fn spare(&mut self) -> Pane<K, A> {
+        self.spare.pop().unwrap_or_default()
     }
 
     /// How many entries all panes hold.

@@ -69,7 +69,7 @@ struct TotalSend<T, A: Aggregate<T>> {
     acc: A::Acc,
     /// Whether there is no other sender.
     alone: bool,
-    outs: Outs<A::In>,
+    outs: Outs<A::In, Whole<A::Acc>>,
     meta: Meta,
     faults: Faults,
 }
@@ -111,7 +111,7 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
             Mark::Watermark(_) => return,
             Mark::End if A::Algebra::COMMUTES || self.alone => {
                 let acc = std::mem::replace(&mut self.acc, self.aggregate.start());
-                self.outs.send_other(0, vec![Whole(acc)]);
+                self.outs.send_part(0, Whole(acc), 1);
             }
             Mark::End | Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
         }
@@ -173,19 +173,18 @@ impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead
         (self.acc, self.touched) = (Some(acc), true);
         self.check(done);
     }
-    fn parts(&mut self, parts: &mut IntoIter<Whole<A::Acc>>, n: usize) {
-        for Whole(part) in parts.by_ref().take(n) {
-            // The first stands for the start; the others exist only where merging is allowed.
-            if std::mem::replace(&mut self.touched, true) {
-                if let Some(mut acc) = self.acc.take() {
-                    let done = A::Algebra::merge(&self.aggregate, &mut acc, part);
-                    self.acc = Some(acc);
-                    self.check(done);
-                }
-            } else {
-                self.acc = Some(part);
+    fn part(&mut self, Whole(part): Whole<A::Acc>) -> Option<Whole<A::Acc>> {
+        // The first stands for the start; the others exist only where merging is allowed.
+        if std::mem::replace(&mut self.touched, true) {
+            if let Some(mut acc) = self.acc.take() {
+                let done = A::Algebra::merge(&self.aggregate, &mut acc, part);
+                self.acc = Some(acc);
+                self.check(done);
             }
+        } else {
+            self.acc = Some(part);
         }
+        None
     }
     fn watermark(&mut self, w: Timestamp) {
         // All input has ended. The result leaves before this mark, or a window behind would fire without it.

@@ -1,0 +1,168 @@
+//! Local pre-aggregation: what a window's sender merges instead of sending it.
+//!
+//! The sender keeps panes of its own, and merges elements that are on time: no watermark it has shown passes their pane.
+//! It sends a pane before the mark that passes its end, and all of them before every other mark and at a size limit. So
+//! no merged pane is late (the merged watermark is at most the sender's), and the sender has nothing to snapshot.
+//!
+//! To a single receiver a pane travels as it is, table and all, and becomes the receiver's: with one sender nothing is
+//! merged twice. To several its entries travel in parts: tables that go from core to core cost more than they save (workload W4 at
+//! parallelism 2: 0.154 s against 0.11 s). What the receiver has emptied comes back.
+
+use super::head::Item;
+use super::panes::{Open, Panes};
+use super::spec::Span;
+use crate::aggregate::Overflow;
+use crate::stage::Outs;
+use crate::state::Pane;
+use crate::time::Timestamp;
+use std::vec::Drain;
+
+/// Entries that a sender keeps at most, over all panes.
+const ENTRIES_MAX: usize = 1 << 16;
+/// Entries that travel together.
+const PART_MAX: usize = 1024;
+/// Elements after which it is judged whether merging reduces.
+const TRIAL: u64 = 1 << 14;
+
+/// What crosses for elements that their sender has merged.
+pub enum Merged<K, A> {
+    /// A pane.
+    Whole(Span, Pane<K, A>),
+    /// Entries of a pane, with the hashes of their keys.
+    Part(Span, Vec<(u64, K, A)>),
+}
+
+/// What a sender has merged and not sent.
+pub struct Merging<K, A> {
+    panes: Panes<K, A>,
+    watermark: Timestamp,
+    /// For each receiver: entries that travel next.
+    parts: Vec<Vec<(u64, K, A)>>,
+    taken: u64,
+    sent: u64,
+}
+
+/// What merging asks of its window, whose elements carry a load `L` and the route `R` of their key `K`.
+pub trait Merge<R, L, K, A> {
+    /// Adds items as long as they are for open panes.
+    ///
+    /// # Errors
+    /// When the aggregate leaves its range.
+    fn add_run(&self, panes: &mut Panes<K, A>, items: &mut Drain<Item<R, L>>) -> Result<(), Overflow>;
+    /// The pane of an element.
+    fn span(&self, time: Timestamp) -> Span;
+    /// The hash of a key.
+    fn hash(&self, key: &K) -> u64;
+}
+
+/// The sender's end of a window's edge.
+type Edge<R, L, K, A> = Outs<Item<R, L>, Merged<K, A>>;
+
+impl<K: Send + 'static, A: Send + 'static> Merging<K, A> {
+    /// For so many receivers.
+    pub fn new(receivers: usize) -> Self {
+        let parts = (0..receivers).map(|_| Vec::new()).collect();
+        Merging { panes: Panes::default(), watermark: Timestamp::MIN, parts, taken: 0, sent: 0 }
+    }
+
+    /// The sender has shown watermark `w`.
+    pub fn watermark(&mut self, w: Timestamp) {
+        self.watermark = w;
+    }
+
+    /// Merges elements. Those that are not on time are sent as they are, and the receiver judges them.
+    ///
+    /// # Errors
+    /// When the aggregate leaves its range.
+    pub fn take<R: Send + 'static, L: Send + 'static>(
+        &mut self,
+        items: &mut Drain<Item<R, L>>,
+        outs: &mut Edge<R, L, K, A>,
+        how: &impl Merge<R, L, K, A>,
+    ) -> Result<(), Overflow> {
+        self.taken += items.len() as u64;
+        loop {
+            // Only panes that no watermark has passed are open here.
+            how.add_run(&mut self.panes, items)?;
+            let Some(item) = items.as_slice().first() else { break };
+            let span = how.span(item.time);
+            if span.due() > self.watermark {
+                self.panes.select(span, false);
+            } else if let Some(item) = items.next() {
+                let to = outs.of_key(item.hash);
+                outs.send(to, item);
+            }
+        }
+        if self.panes.entries() > ENTRIES_MAX {
+            self.send_due(Timestamp::MAX, outs, how);
+        }
+        Ok(())
+    }
+
+    /// Sends the panes that are due at `until`, by their ends.
+    pub fn send_due<R: Send + 'static, L: Send + 'static>(
+        &mut self,
+        until: Timestamp,
+        outs: &mut Edge<R, L, K, A>,
+        how: &impl Merge<R, L, K, A>,
+    ) {
+        while let Some(at) = self.panes.first(|p| p.span.due() <= until) {
+            let Some(Open { span, table, .. }) = self.panes.remove(at) else { break };
+            let entries = table.len();
+            self.sent += entries as u64;
+            if outs.receivers() == 1 {
+                outs.send_part(0, Merged::Whole(span, table), entries);
+            } else {
+                self.send_entries(span, table, outs, |key| how.hash(key));
+            }
+        }
+        if outs.receivers() == 1 {
+            while let Some(Merged::Whole(_, table)) = outs.emptied(0) {
+                self.panes.reuse(table);
+            }
+        }
+    }
+
+    fn send_entries<R: Send + 'static, L: Send + 'static>(
+        &mut self,
+        span: Span,
+        mut table: Pane<K, A>,
+        outs: &mut Edge<R, L, K, A>,
+        hash_of: impl Fn(&K) -> u64,
+    ) {
+        while let Some((key, acc)) = table.pop() {
+            let hash = hash_of(&key);
+            let to = outs.of_key(hash);
+            let part = &mut self.parts[to];
+            part.push((hash, key, acc));
+            if part.len() == PART_MAX {
+                send_part(span, part, to, outs);
+            }
+        }
+        self.panes.reuse(table);
+        for (to, part) in self.parts.iter_mut().enumerate().filter(|(_, part)| !part.is_empty()) {
+            send_part(span, part, to, outs);
+        }
+    }
+
+    /// Whether it has turned out that merging does not reduce, and nothing is kept: it can be left alone.
+    pub fn is_in_vain(&self) -> bool {
+        self.taken > TRIAL && self.taken < 2 * self.sent && self.panes.entries() == 0
+    }
+}
+
+#[inline(never)]
+fn send_part<R, L, K, A>(span: Span, part: &mut Vec<(u64, K, A)>, to: usize, outs: &mut Edge<R, L, K, A>)
+where
+    R: Send + 'static,
+    L: Send + 'static,
+    K: Send + 'static,
+    A: Send + 'static,
+{
+    let empty = match outs.emptied(to) {
+        Some(Merged::Part(_, empty)) => empty,
+        _ => Vec::with_capacity(PART_MAX),
+    };
+    let entries = part.len();
+    outs.send_part(to, Merged::Part(span, std::mem::replace(part, empty)), entries);
+}
