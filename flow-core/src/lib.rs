@@ -10,6 +10,7 @@
 //! | your own operator, aggregate, partitioner | [`op::Operator`], [`aggregate::Aggregate`], [`op::edges::Partitioner`] |
 //! | a function over streams | [`op::Flow`], [`op::Kind`] |
 //! | a test with watermarks in exact places | [`testing`] |
+//! | records and keys with short text | [`short_string::ShortString`], without an allocation |
 //! | what runs, and how it went | [`job`], [`metrics::Report`], [`graph`] |
 //!
 //! Underneath: a chain of operators becomes a [`stage`], an object without threads; stages are connected by rings of
@@ -32,6 +33,7 @@ pub mod job;
 pub mod metrics;
 pub mod op;
 pub mod prelude;
+pub mod short_string;
 pub mod sink;
 pub mod source;
 pub mod stage;

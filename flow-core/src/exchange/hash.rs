@@ -6,6 +6,7 @@
 //! above. The byte 0xff directly behind it, which `str` adds, is left out: the length says as much. Integers shorter
 //! than a word are extended with zeros; `usize` counts as `u64`.
 
+use crate::short_string::word;
 use std::hash::{Hash, Hasher};
 
 /// The version of the algorithm above, to be stored with whatever depends on it.
@@ -51,20 +52,6 @@ impl KeyHasher {
     }
 }
 
-/// Up to seven bytes as a little-endian word. Two reads that overlap: a copy of so few bytes costs a call.
-#[inline(always)]
-fn short_word(bytes: &[u8]) -> u64 {
-    let shift = 8 * bytes.len() as u32;
-    if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        return u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (shift - 32);
-    }
-    let Some(last) = bytes.last() else { return 0 };
-    let middle = bytes[bytes.len() / 2];
-    u64::from(bytes[0])
-        | u64::from(middle) << (8 * (bytes.len() as u32 / 2))
-        | u64::from(*last) << (shift - 8)
-}
-
 impl Hasher for KeyHasher {
     #[inline(always)]
     fn write(&mut self, bytes: &[u8]) {
@@ -72,7 +59,7 @@ impl Hasher for KeyHasher {
         for word in words {
             self.word(u64::from_le_bytes(*word));
         }
-        self.word(short_word(rest) | (bytes.len() as u64) << 56);
+        self.word(word(rest) | (bytes.len() as u64) << 56);
         self.after_bytes = true;
     }
 
@@ -132,16 +119,6 @@ mod tests {
         let words = [u64::from_le_bytes(*b"Honolulu"), u64::from_le_bytes(*b", HI\0\0\0\0") | 12 << 56];
         assert_eq!(hash_key("Honolulu, HI"), words.iter().fold(SEED, |s, w| fold(s ^ w, MULTIPLIER)));
         assert_eq!(hash_key(&("JFK", 1u8)), fold(jfk ^ 1, MULTIPLIER));
-    }
-
-    #[test]
-    fn short_words_are_little_endian() {
-        let bytes = [1, 2, 3, 4, 5, 6, 7, 0];
-        for n in 0..8 {
-            let mut padded = [0; 8];
-            padded[..n].copy_from_slice(&bytes[..n]);
-            assert_eq!(short_word(&bytes[..n]), u64::from_le_bytes(padded), "{n} bytes");
-        }
     }
 
     /// What differs in one byte, in length or in where one string ends differs in its hash.

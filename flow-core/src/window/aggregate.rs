@@ -214,7 +214,7 @@ impl<X, C, F: KeyFn<X>, W: Assign, A: Aggregate<F::Value>, P, M> WindowAgg<X, C,
 
     fn explain(&self) -> String {
         let before = if A::Algebra::COMMUTES {
-            "merged before the exchange where there are several receivers, since the aggregate commutes"
+            "merged before the exchange, since the aggregate commutes"
         } else {
             "not merged before the exchange, since the order of records matters to the aggregate"
         };

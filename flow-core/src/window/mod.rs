@@ -3,7 +3,8 @@
 //! * [`spec`]: the description: tumbling, global;
 //! * [`late`]: what happens to elements that come too late;
 //! * `panes`: state by pane, one table each; pure;
-//! * `head`: the operator: panes, watermark, firing as a cursor; `sender`: what happens before the exchange;
+//! * `head`: the operator: panes, watermark, firing as a cursor; `sender`, `merging`: what happens before the exchange;
+//! * `run`: the tight loops of both;
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;

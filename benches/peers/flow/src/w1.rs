@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use compact_str::CompactString;
 use flow_core::prelude::*;
 use peer_common::words::write_counts;
 use peer_common::{Answer, Run};
 
 dataflow! {
     /// Counts each word of a text.
-    fn w1(text: PathBuf, splits: usize, counts: Collected<Windowed<CompactString, u64>>) {
+    fn w1(text: PathBuf, splits: usize, counts: Collected<Windowed<ShortString, u64>>) {
         let words = source(lines(text).splits(splits)).flat_map(Words::of);
         let counted = words.key_by_ref(|word| word).window(global()).count();
         counted.collect(&counts);
@@ -30,14 +29,14 @@ impl Words {
 }
 
 impl Iterator for Words {
-    type Item = CompactString;
+    type Item = ShortString;
 
     #[inline]
-    fn next(&mut self) -> Option<CompactString> {
+    fn next(&mut self) -> Option<ShortString> {
         let rest = self.line[self.at..].trim_ascii_start();
         let len = rest.bytes().position(|b| b.is_ascii_whitespace()).unwrap_or(rest.len());
         self.at = self.line.len() - rest.len() + len;
-        (len > 0).then(|| CompactString::new(&rest[..len]))
+        (len > 0).then(|| ShortString::from(&rest[..len]))
     }
 }
 
@@ -48,6 +47,6 @@ pub fn run(run: &Run) -> Answer {
         .parallelism(run.threads)
         .run()
         .expect("the job ends well");
-    let counts = counts.take().into_iter().map(|count| (count.key.into_string(), count.value)).collect();
+    let counts = counts.take().into_iter().map(|count| (count.key.into(), count.value)).collect();
     write_counts(counts, &run.out).expect("the counts can be written")
 }
