@@ -1,20 +1,17 @@
 //! The sources `lines` and `csv`.
 
-use super::broken::ReadError;
 use super::csv::CsvOptions;
 use super::format::Format;
-use super::inputs::{Input, Inputs};
+use super::inputs::Inputs;
 use super::lines::LineOptions;
-use super::pump::{ForStage, Pumped, Watched, pump};
-use super::reading::{Fail, OnBroken, Reading, Records, Results};
+use super::part::Part;
+use super::pump::ForStage;
+use super::reading::{Fail, OnBroken, Results, TextReader};
 use crate::error::Result;
 use crate::op::kind::{Bounded, Replayable};
-use crate::source::{Poll, Reader, Source};
+use crate::source::Source;
 use crate::stage::OpenCx;
-use std::fs::File;
-use std::io::Read;
 use std::marker::PhantomData;
-use std::path::PathBuf;
 
 /// A source of text files: [`lines`] or [`csv()`].
 ///
@@ -22,9 +19,9 @@ use std::path::PathBuf;
 /// files that may keep a reader waiting are read on a thread of their own, and never cut.
 #[derive(Debug)]
 pub struct TextFiles<T, F, B = Fail> {
-    inputs: Inputs,
-    format: F,
-    splits: usize,
+    pub(super) inputs: Inputs,
+    pub(super) format: F,
+    pub(super) splits: usize,
     types: PhantomData<fn() -> (T, B)>,
 }
 
@@ -177,93 +174,10 @@ impl<T, B> Csv<T, B> {
     }
 }
 
-/// One partition of a [`TextFiles`].
-#[derive(Debug, Clone)]
-pub enum Part<C> {
-    /// A whole file.
-    File(PathBuf),
-    /// A part of a file.
-    Range(PathBuf, C),
-    /// Standard input, a pipe, a device: what may keep its reader waiting.
-    Waiting(Input),
-}
-
-/// The reader of one partition.
-pub enum TextReader<T, B, X> {
-    /// On the stage's thread.
-    Here(Reading<T, B, X>),
-    /// On a thread of its own.
-    Pumped(Pumped<T, B>),
-}
-
-impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> TextFiles<T, F, B> {
-    /// Finds and cuts the inputs, and makes sure that each can be opened.
-    pub(super) fn parts(&self) -> Result<Vec<Part<F::Cut>>, ReadError> {
-        let mut parts = Vec::new();
-        for input in self.inputs.find()? {
-            match input {
-                Input::File(path) if path.is_file() && self.splits > 1 => {
-                    let cuts = self.format.cut(&path, self.splits)?;
-                    parts.extend(cuts.into_iter().map(|cut| Part::Range(path.clone(), cut)));
-                }
-                Input::File(path) if path.is_file() => {
-                    Input::open(&path)?;
-                    parts.push(Part::File(path));
-                }
-                waiting => parts.push(Part::Waiting(waiting)),
-            }
-        }
-        Ok(parts)
-    }
-
-    /// Opens one of the parts.
-    pub(super) fn open_part(
-        &self,
-        part: Part<F::Cut>,
-        stage: ForStage,
-    ) -> Result<TextReader<T, B, F::Records<File>>, ReadError> {
-        let invalid = stage.invalid.clone();
-        Ok(TextReader::Here(match part {
-            Part::File(path) => {
-                let records = self.format.whole(Input::File(path.clone()).name(), Input::open(&path)?.0);
-                Reading::new(records, None, invalid)
-            }
-            Part::Range(path, cut) => {
-                let name = Input::File(path.clone()).name();
-                let records = self
-                    .format
-                    .part(name.clone(), Input::open(&path)?.0, cut)
-                    .map_err(|source| ReadError::Io { file: name, source })?;
-                Reading::new(records, self.format.recount(&path), invalid)
-            }
-            Part::Waiting(input) => {
-                let (name, format) = (input.name(), self.format.clone());
-                let bytes: Box<dyn Read + Send> = match &input {
-                    Input::Stdin => Box::new(std::io::stdin()),
-                    Input::File(path) => Box::new(OpenedLate { path: path.clone(), file: None }),
-                };
-                let records = {
-                    let name = name.clone();
-                    move |bytes: Watched<_, T>| format.whole(name, bytes)
-                };
-                let pumped = pump(bytes, records, None, stage)
-                    .map_err(|source| ReadError::Io { file: name, source })?;
-                return Ok(TextReader::Pumped(pumped));
-            }
-        }))
-    }
-}
-
-impl<T, F, B> Source for TextFiles<T, F, B>
-where
-    T: Send + 'static,
-    F: Format<T>,
-    F::Records<File>: Send + 'static,
-    B: OnBroken<T>,
-{
+impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> Source for TextFiles<T, F, B> {
     type Item = B::Item;
     type Split = Part<F::Cut>;
-    type Reader = TextReader<T, B, F::Records<File>>;
+    type Reader = TextReader<T, B, F::Opened>;
     type Bounds = Bounded;
     type Replay = Replayable;
 
@@ -272,41 +186,10 @@ where
     }
 
     fn splits(&self) -> Result<Vec<Part<F::Cut>>> {
-        Ok(self.parts()?)
+        Ok(self.format.parts(&self.inputs, self.splits)?)
     }
 
     fn open(&self, part: Part<F::Cut>, cx: &mut OpenCx) -> Result<Self::Reader> {
-        Ok(self.open_part(part, ForStage::of(cx))?)
-    }
-}
-
-impl<T, B, X> Reader<B::Item> for TextReader<T, B, X>
-where
-    T: Send + 'static,
-    B: OnBroken<T>,
-    X: Records<T> + Send + 'static,
-{
-    #[inline]
-    fn poll<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
-        match self {
-            TextReader::Here(reading) => reading.poll(out, budget),
-            TextReader::Pumped(pumped) => pumped.poll(out, budget),
-        }
-    }
-}
-
-/// A file opened by the first read: a pipe without a writer keeps `open` waiting too.
-struct OpenedLate {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-impl Read for OpenedLate {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(File::open(&self.path)?),
-        };
-        file.read(bytes)
+        Ok(TextReader::new(self.format.open(part, ForStage::of(cx))?))
     }
 }

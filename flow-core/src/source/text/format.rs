@@ -3,22 +3,30 @@
 use super::broken::ReadError;
 use super::csv::{CsvOptions, CsvRange, CsvReader};
 use super::cut::{csv_ranges, line_ranges};
-use super::inputs::Input;
+use super::inputs::{Input, Inputs};
 use super::lines::{LineOptions, LineReader};
-use super::reading::{Records, Recount};
+use super::part::{Opened, Part, open, parts};
+use super::pump::{Bytes, ForStage, Pumped, pump};
+use super::reading::{Next, Reads, Records, Recount};
+use crate::error::Result;
 use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 /// How bytes become records of type `T`.
+///
+/// [`parts`](Format::parts) and [`open`](Format::open) are the same for all formats, and still required: what `lines` needs of
+/// them is compiled here, and not again with every pipeline that reads lines.
 pub trait Format<T>: Clone + Send + Sync + 'static {
     /// A part of a file.
     type Cut: Clone + Send + Sync + 'static;
-    /// The reader of records.
-    type Records<R: Read>: Records<T>;
+    /// The reader of a file's records.
+    type Records: Records<T> + Send + 'static;
+    /// The reader of a partition.
+    type Opened: Reads<T>;
 
     /// The name of a source of this format.
     fn name(&self) -> &'static str;
@@ -29,22 +37,57 @@ pub trait Format<T>: Clone + Send + Sync + 'static {
     /// When the file cannot be read, or its beginning is broken.
     fn cut(&self, path: &Path, n: usize) -> Result<Vec<Self::Cut>, ReadError>;
 
-    /// A reader of a whole input, called `name` in errors.
-    fn whole<R: Read>(&self, name: Arc<str>, input: R) -> Self::Records<R>;
+    /// A reader of a whole file, called `name` in errors.
+    fn whole(&self, name: Arc<str>, file: File) -> Self::Records;
 
     /// A reader of a part of a file.
     ///
     /// # Errors
     /// When the file cannot be read.
-    fn part(&self, name: Arc<str>, file: File, cut: Self::Cut) -> io::Result<Self::Records<File>>;
+    fn part(&self, name: Arc<str>, file: File, cut: Self::Cut) -> io::Result<Self::Records>;
+
+    /// A reader of what may keep it waiting, on a thread of its own.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    fn pumped(&self, name: Arc<str>, input: Bytes, stage: ForStage) -> io::Result<Pumped<T>>;
 
     /// How broken records of a part get their number in the file, where the reader does not know it.
     fn recount(&self, path: &Path) -> Option<Recount>;
+
+    /// Finds and cuts the inputs.
+    ///
+    /// # Errors
+    /// When there is nothing to read, or it cannot be opened.
+    fn parts(&self, inputs: &Inputs, splits: usize) -> Result<Vec<Part<Self::Cut>>, ReadError>;
+
+    /// Opens a partition.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    fn open(&self, part: Part<Self::Cut>, stage: ForStage) -> Result<Self::Opened, ReadError>;
+}
+
+/// An opened partition of lines; its methods are compiled here.
+pub struct OpenLines(Opened<String, LineReader<File>>);
+
+impl OpenLines {
+    /// Over what a thread reads.
+    pub(super) fn pumped(pumped: Pumped<String>) -> Self {
+        OpenLines(Opened::Pumped(pumped))
+    }
+}
+
+impl Reads<String> for OpenLines {
+    fn next(&mut self) -> Result<Next<String>> {
+        self.0.next()
+    }
 }
 
 impl Format<String> for LineOptions {
     type Cut = Range<u64>;
-    type Records<R: Read> = LineReader<R>;
+    type Records = LineReader<File>;
+    type Opened = OpenLines;
 
     fn name(&self) -> &'static str {
         "lines"
@@ -55,16 +98,29 @@ impl Format<String> for LineOptions {
         Ok(line_ranges(len, n))
     }
 
-    fn whole<R: Read>(&self, name: Arc<str>, input: R) -> LineReader<R> {
-        LineReader::new(name, input, self)
+    fn whole(&self, name: Arc<str>, file: File) -> LineReader<File> {
+        LineReader::new(name, file, self)
     }
 
     fn part(&self, name: Arc<str>, file: File, cut: Range<u64>) -> io::Result<LineReader<File>> {
         LineReader::range(name, file, self, cut)
     }
 
+    fn pumped(&self, name: Arc<str>, input: Bytes, stage: ForStage) -> io::Result<Pumped<String>> {
+        let options = self.clone();
+        pump(input, move |bytes| LineReader::new(name, bytes, &options), None, stage)
+    }
+
     fn recount(&self, path: &Path) -> Option<Recount> {
         Some(Recount::new(path.to_path_buf()))
+    }
+
+    fn parts(&self, inputs: &Inputs, splits: usize) -> Result<Vec<Part<Range<u64>>>, ReadError> {
+        parts(self, inputs, splits)
+    }
+
+    fn open(&self, part: Part<Range<u64>>, stage: ForStage) -> Result<OpenLines, ReadError> {
+        Ok(OpenLines(open(self, part, stage)?))
     }
 }
 
@@ -80,9 +136,10 @@ pub trait CsvRecord: DeserializeOwned + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + 'static> CsvRecord for T {}
 
-impl<T: CsvRecord> Format<T> for CsvOptions {
+impl<T: CsvRecord + Send> Format<T> for CsvOptions {
     type Cut = CsvRange;
-    type Records<R: Read> = CsvReader<R, T>;
+    type Records = CsvReader<File, T>;
+    type Opened = Opened<T, CsvReader<File, T>>;
 
     fn name(&self) -> &'static str {
         "csv"
@@ -93,15 +150,28 @@ impl<T: CsvRecord> Format<T> for CsvOptions {
         csv_ranges(&path.display().to_string().into(), file, self, len, n)
     }
 
-    fn whole<R: Read>(&self, name: Arc<str>, input: R) -> CsvReader<R, T> {
-        CsvReader::new(name, input, self)
+    fn whole(&self, name: Arc<str>, file: File) -> CsvReader<File, T> {
+        CsvReader::new(name, file, self)
     }
 
     fn part(&self, name: Arc<str>, file: File, cut: CsvRange) -> io::Result<CsvReader<File, T>> {
         CsvReader::range(name, file, self, cut)
     }
 
+    fn pumped(&self, name: Arc<str>, input: Bytes, stage: ForStage) -> io::Result<Pumped<T>> {
+        let options = self.clone();
+        pump(input, move |bytes| CsvReader::new(name, bytes, &options), None, stage)
+    }
+
     fn recount(&self, _: &Path) -> Option<Recount> {
         None
+    }
+
+    fn parts(&self, inputs: &Inputs, splits: usize) -> Result<Vec<Part<CsvRange>>, ReadError> {
+        parts::<T, Self>(self, inputs, splits)
+    }
+
+    fn open(&self, part: Part<CsvRange>, stage: ForStage) -> Result<Self::Opened, ReadError> {
+        open(self, part, stage)
     }
 }

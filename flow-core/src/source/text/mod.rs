@@ -12,6 +12,7 @@ mod format;
 mod frame;
 mod inputs;
 mod lines;
+mod part;
 mod pump;
 mod reading;
 mod record_ends;
@@ -21,11 +22,11 @@ mod wanted;
 pub use broken::{Broken, Cause, ReadError};
 pub use csv::{CsvOptions, CsvRange, CsvReader};
 pub use cut::{csv_ranges, line_ranges, lines_before};
-pub use files::{Csv, Lines, TextFiles, TextReader, csv, lines, stdin_lines};
+pub use files::{Csv, Lines, TextFiles, csv, lines, stdin_lines};
 pub use format::CsvRecord;
 pub use inputs::{Input, Inputs};
 pub use lines::{LineOptions, LineReader};
-pub use reading::{Fail, Results};
+pub use reading::{Fail, Results, TextReader};
 pub use tcp::{TcpLines, tcp_lines};
 
 #[cfg(test)]

@@ -3,17 +3,19 @@
 //! The thread hands over what it has read before each read that may wait, so that a record is never
 //! held back behind silence, and at [`BATCH_RECORDS_MAX`]. The queue is bounded: a slow pipeline makes
 //! the thread wait, and with it whoever writes.
+//!
+//! Queue and thread do not know the records' type: what is generic here is compiled in every user's crate, and a queue of
+//! the standard library is 7,000 lines of LLVM's language for each type that it carries.
 
 use super::broken::ReadError;
-use super::reading::{OnBroken, Records};
+use super::reading::{Next, Records};
 use crate::channel::Signal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
-use crate::source::{Poll, Reader};
 use crate::stage::OpenCx;
+use std::any::Any;
 use std::cell::RefCell;
 use std::io::{self, Read};
-use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::vec::IntoIter;
@@ -26,7 +28,7 @@ const BATCH_RECORDS_MAX: usize = 1024;
 
 /// What a reader has to know of the stage it reads for.
 #[derive(Clone)]
-pub(super) struct ForStage {
+pub struct ForStage {
     /// The stage's name.
     pub name: String,
     /// Wakes it.
@@ -43,47 +45,76 @@ impl ForStage {
     }
 }
 
+/// An input of any kind.
+pub type Bytes = Box<dyn Read + Send>;
+
+/// What makes a waiting read return.
+type Close = Box<dyn FnOnce() + Send>;
+
 /// What the thread hands over at a time.
-struct Batch<T> {
-    records: Vec<Result<T, ReadError>>,
+struct Parcel {
+    /// A `Vec<Result<T, ReadError>>`.
+    records: Box<dyn Any + Send>,
     /// In how many of them invalid UTF-8 was replaced.
     replaced: u64,
     /// Nothing comes after it. A thread that panics hangs up without having said so.
     last: bool,
 }
 
-/// Records on their way to the stage.
-struct Outbox<T> {
-    ready: Vec<Result<T, ReadError>>,
-    replaced: u64,
-    queue: SyncSender<Batch<T>>,
+/// The thread's end of the queue.
+struct Post {
+    queue: SyncSender<Parcel>,
     stage: Signal,
     /// The stage has gone.
     closed: bool,
 }
 
-impl<T> Outbox<T> {
-    fn send(&mut self, last: bool) {
-        if self.ready.is_empty() && !last {
-            return;
-        }
-        let records = std::mem::take(&mut self.ready);
-        let batch = Batch { records, replaced: std::mem::take(&mut self.replaced), last };
-        self.closed |= self.queue.send(batch).is_err();
+impl Post {
+    fn send(&mut self, parcel: Parcel) {
+        self.closed |= self.queue.send(parcel).is_err();
         self.stage.wake();
     }
 }
 
-/// The input as the records' reader sees it: before it may wait, what is ready goes out.
-pub(super) struct Watched<R, T> {
-    input: R,
-    outbox: Rc<RefCell<Outbox<T>>>,
+/// Records on their way to the stage.
+struct Outbox<T> {
+    ready: Vec<Result<T, ReadError>>,
+    replaced: u64,
+    post: Post,
 }
 
-impl<R: Read, T> Read for Watched<R, T> {
+/// What a reader does before it may wait.
+trait Flush {
+    /// Sends what is ready; whether the stage is still there.
+    fn flush(&mut self) -> bool;
+}
+
+impl<T: Send + 'static> Outbox<T> {
+    fn send(&mut self, last: bool) {
+        if self.ready.is_empty() && !last {
+            return;
+        }
+        let records = Box::new(std::mem::take(&mut self.ready));
+        self.post.send(Parcel { records, replaced: std::mem::take(&mut self.replaced), last });
+    }
+}
+
+impl<T: Send + 'static> Flush for Outbox<T> {
+    fn flush(&mut self) -> bool {
+        self.send(false);
+        !self.post.closed
+    }
+}
+
+/// The input as the records' reader sees it: before it may wait, what is ready goes out.
+pub(super) struct Watched {
+    input: Bytes,
+    outbox: Rc<RefCell<dyn Flush>>,
+}
+
+impl Read for Watched {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.outbox.borrow_mut().send(false);
-        if self.outbox.borrow().closed { Ok(0) } else { self.input.read(bytes) }
+        if self.outbox.borrow_mut().flush() { self.input.read(bytes) } else { Ok(0) }
     }
 }
 
@@ -96,49 +127,44 @@ impl Drop for WakeAtEnd {
     }
 }
 
-/// The source reader: takes what the thread has read.
-pub struct Pumped<T, B> {
-    queue: Receiver<Batch<T>>,
-    batch: IntoIter<Result<T, ReadError>>,
-    last: bool,
-    invalid: Counter,
-    /// Ends the thread's waiting when the stage goes.
-    close: Option<Box<dyn FnOnce() + Send>>,
-    policy: PhantomData<fn() -> B>,
-}
-
 /// Reads `input` on a thread named after the stage. `records` makes the reader there; `close` is called when the
 /// stage goes before the input ends, and should make a waiting read return.
 ///
 /// # Errors
 /// When the system gives no thread.
-pub(super) fn pump<T, B, R, X>(
-    input: R,
-    records: impl FnOnce(Watched<R, T>) -> X + Send + 'static,
-    close: Option<Box<dyn FnOnce() + Send>>,
+pub(super) fn pump<T: Send + 'static, X: Records<T>>(
+    input: Bytes,
+    records: impl FnOnce(Watched) -> X + Send + 'static,
+    close: Option<Close>,
     stage: ForStage,
-) -> io::Result<Pumped<T, B>>
-where
-    T: Send + 'static,
-    R: Read + Send + 'static,
-    X: Records<T>,
-{
+) -> io::Result<Pumped<T>> {
+    let read = move |post| {
+        let outbox = Rc::new(RefCell::new(Outbox { ready: Vec::new(), replaced: 0, post }));
+        let mut records = records(Watched { input, outbox: outbox.clone() });
+        read_all(&mut records, &outbox);
+    };
+    let invalid = stage.invalid.clone();
+    let inbox = start(Box::new(read), close, stage)?;
+    Ok(Pumped { inbox, batch: Vec::new().into_iter(), invalid })
+}
+
+fn start(
+    read: Box<dyn FnOnce(Post) + Send>,
+    close: Option<Close>,
+    stage: ForStage,
+) -> io::Result<Box<dyn Parcels>> {
     let (sender, queue) = sync_channel(QUEUE_BATCHES_MAX);
     let ForStage { name, signal, invalid } = stage;
     std::thread::Builder::new().name(format!("{name} reader")).spawn(move || {
         let at_end = WakeAtEnd(signal.clone());
-        let outbox = Outbox { ready: Vec::new(), replaced: 0, queue: sender, stage: signal, closed: false };
-        let outbox = Rc::new(RefCell::new(outbox));
-        let mut records = records(Watched { input, outbox: outbox.clone() });
-        read_all(&mut records, &outbox);
-        // The queue is hung up first, so that the stage, once woken, sees the end.
-        drop((records, outbox));
+        // The queue is hung up when this returns, so that the stage, once woken, sees the end.
+        read(Post { queue: sender, stage: signal, closed: false });
         drop(at_end);
     })?;
-    Ok(Pumped { queue, batch: Vec::new().into_iter(), last: false, invalid, close, policy: PhantomData })
+    Ok(Box::new(Inbox { queue, last: false, invalid, close }))
 }
 
-fn read_all<T>(records: &mut impl Records<T>, outbox: &RefCell<Outbox<T>>) {
+fn read_all<T: Send + 'static>(records: &mut impl Records<T>, outbox: &RefCell<Outbox<T>>) {
     let mut counted = 0;
     loop {
         // The outbox must not be borrowed here: reading borrows it.
@@ -151,13 +177,22 @@ fn read_all<T>(records: &mut impl Records<T>, outbox: &RefCell<Outbox<T>>) {
         if over || outbox.ready.len() >= BATCH_RECORDS_MAX {
             outbox.send(over);
         }
-        if over || outbox.closed {
+        if over || outbox.post.closed {
             return;
         }
     }
 }
 
-impl<T, B> Drop for Pumped<T, B> {
+/// The stage's end of the queue.
+struct Inbox {
+    queue: Receiver<Parcel>,
+    last: bool,
+    invalid: Counter,
+    /// Ends the thread's waiting when the stage goes.
+    close: Option<Close>,
+}
+
+impl Drop for Inbox {
     fn drop(&mut self) {
         if let Some(close) = self.close.take() {
             close();
@@ -165,35 +200,63 @@ impl<T, B> Drop for Pumped<T, B> {
     }
 }
 
-impl<T: Send + 'static, B: OnBroken<T>> Reader<B::Item> for Pumped<T, B> {
-    fn poll<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
-        let mut left = budget;
-        while left > 0 {
+/// The stage's end of the queue as its reader holds it: so the drop of a queue is not compiled there either.
+trait Parcels: Send {
+    /// The next records, or why there are none.
+    fn next(&mut self) -> Result<Next<Box<dyn Any + Send>>>;
+}
+
+impl Parcels for Inbox {
+    fn next(&mut self) -> Result<Next<Box<dyn Any + Send>>> {
+        if self.last {
+            return Ok(Next::End);
+        }
+        match self.queue.try_recv() {
+            Ok(parcel) => {
+                self.last = parcel.last;
+                self.invalid.add(parcel.replaced);
+                Ok(Next::Record(parcel.records))
+            }
+            Err(TryRecvError::Empty) => Ok(Next::Wait),
+            Err(TryRecvError::Disconnected) => {
+                Err(Error::new(ErrorKind::Source, "the thread that reads the input panicked"))
+            }
+        }
+    }
+}
+
+/// Takes what the thread has read.
+pub struct Pumped<T> {
+    inbox: Box<dyn Parcels>,
+    batch: IntoIter<Result<T, ReadError>>,
+    invalid: Counter,
+}
+
+impl<T: Send + 'static> Pumped<T> {
+    /// What comes next.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub fn next(&mut self) -> Result<Next<T>> {
+        loop {
             match self.batch.next() {
-                Some(Ok(record)) => out(B::whole(record)),
+                Some(Ok(record)) => return Ok(Next::Record(record)),
                 Some(Err(ReadError::Broken(broken))) => {
                     self.invalid.add(1);
-                    out(B::broken(broken)?);
+                    return Ok(Next::Broken(Box::new(broken)));
                 }
                 Some(Err(error)) => return Err(error.into()),
-                None if self.last => return Ok(Poll::End),
-                None => match self.queue.try_recv() {
-                    Ok(batch) => {
-                        (self.batch, self.last) = (batch.records.into_iter(), batch.last);
-                        self.invalid.add(batch.replaced);
-                        continue;
-                    }
-                    Err(TryRecvError::Empty) => return Ok(Poll::Wait),
-                    Err(TryRecvError::Disconnected) => {
-                        return Err(Error::new(
-                            ErrorKind::Source,
-                            "the thread that reads the input panicked",
-                        ));
-                    }
-                },
+                None => {}
             }
-            left -= 1;
+            match self.inbox.next()? {
+                Next::Record(records) => {
+                    let records = records.downcast::<Vec<Result<T, ReadError>>>();
+                    self.batch = records.map(|records| *records).unwrap_or_default().into_iter();
+                }
+                Next::Broken(broken) => return Ok(Next::Broken(broken)),
+                Next::Wait => return Ok(Next::Wait),
+                Next::End => return Ok(Next::End),
+            }
         }
-        Ok(Poll::More)
     }
 }

@@ -10,6 +10,7 @@ use crate::metrics::Counter;
 use crate::source::{Poll, Reader};
 use serde::de::DeserializeOwned;
 use std::io::Read;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 /// A text reader that gives one record after the other.
@@ -44,6 +45,27 @@ impl<T: DeserializeOwned, R: Read> Records<T> for CsvReader<R, T> {
     fn replaced(&self) -> u64 {
         self.records_replaced()
     }
+}
+
+/// What an opened partition has to give next.
+pub enum Next<T> {
+    /// A record.
+    Record(T),
+    /// A broken one, which is counted. It is boxed so that whole ones do not move its room about.
+    Broken(Box<Broken>),
+    /// Nothing before the stage's signal is woken.
+    Wait,
+    /// Nothing will come any more.
+    End,
+}
+
+/// An opened partition. Each record is a call of it: for lines not generic, and so not compiled again by every user.
+pub trait Reads<T>: Send + 'static {
+    /// What comes next.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    fn next(&mut self) -> Result<Next<T>>;
 }
 
 /// What a source makes of broken records.
@@ -101,60 +123,81 @@ impl From<ReadError> for Error {
     }
 }
 
-/// The source reader over a [`Records`] whose input does not keep it waiting.
-pub struct Reading<T, B, X> {
+/// The source reader over an opened partition.
+pub struct TextReader<T, B, X> {
+    opened: X,
+    types: PhantomData<fn() -> (T, B)>,
+}
+
+impl<T, B, X> TextReader<T, B, X> {
+    /// Over `opened`.
+    pub(super) fn new(opened: X) -> Self {
+        TextReader { opened, types: PhantomData }
+    }
+}
+
+impl<T: 'static, B: OnBroken<T>, X: Reads<T>> Reader<B::Item> for TextReader<T, B, X> {
+    #[inline]
+    fn poll<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
+        for _ in 0..budget {
+            let record = match self.opened.next()? {
+                Next::Record(record) => B::whole(record),
+                Next::Broken(broken) => B::broken(*broken)?,
+                Next::Wait => return Ok(Poll::Wait),
+                Next::End => return Ok(Poll::End),
+            };
+            // The only call: everything that is fused behind the source is inlined into it.
+            out(record);
+        }
+        Ok(Poll::More)
+    }
+}
+
+/// Reads a [`Records`] whose input does not keep it waiting.
+pub struct Reading<T, X> {
     records: X,
     recount: Option<Recount>,
     invalid: Counter,
     /// Of `records.replaced()`, how many are in `invalid`.
     counted: u64,
-    types: std::marker::PhantomData<fn() -> (T, B)>,
+    record: PhantomData<fn() -> T>,
 }
 
-impl<T, B, X: Records<T>> Reading<T, B, X> {
+impl<T, X: Records<T>> Reading<T, X> {
     /// Reads `records`, counting those that are not as they should be in `invalid`.
     pub fn new(records: X, recount: Option<Recount>, invalid: Counter) -> Self {
-        Reading { records, recount, invalid, counted: 0, types: std::marker::PhantomData }
+        Reading { records, recount, invalid, counted: 0, record: PhantomData }
     }
 
+    /// What comes next.
+    ///
+    /// # Errors
+    /// When the input cannot be read.
     #[inline]
-    fn read<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll>
-    where
-        B: OnBroken<T>,
-    {
-        for _ in 0..budget {
-            match self.records.next() {
-                Ok(Some(record)) => out(B::whole(record)),
-                Ok(None) => return Ok(Poll::End),
-                Err(ReadError::Broken(broken)) => out(self.broken(broken)?),
-                Err(error) => return Err(error.into()),
-            }
+    pub fn next(&mut self) -> Result<Next<T>> {
+        let next = self.records.next();
+        let replaced = self.records.replaced();
+        if replaced != self.counted {
+            self.invalid.add(replaced - self.counted);
+            self.counted = replaced;
         }
-        Ok(Poll::More)
-    }
-
-    #[cold]
-    fn broken(&mut self, mut broken: Broken) -> Result<B::Item>
-    where
-        B: OnBroken<T>,
-    {
-        self.invalid.add(1);
-        if let Some(recount) = &mut self.recount {
-            recount.number(&mut broken)?;
+        match next {
+            Ok(Some(record)) => Ok(Next::Record(record)),
+            Ok(None) => Ok(Next::End),
+            Err(error) => Ok(Next::Broken(Box::new(numbered(error, &mut self.recount, &self.invalid)?))),
         }
-        B::broken(broken)
     }
 }
 
-impl<T: 'static, B: OnBroken<T>, X: Records<T> + Send + 'static> Reader<B::Item> for Reading<T, B, X> {
-    #[inline]
-    fn poll<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
-        let poll = self.read(out, budget);
-        let replaced = self.records.replaced();
-        self.invalid.add(replaced - self.counted);
-        self.counted = replaced;
-        poll
+/// A broken record with its number in the file, counted; any other error is one.
+#[cold]
+fn numbered(error: ReadError, recount: &mut Option<Recount>, invalid: &Counter) -> Result<Broken> {
+    let ReadError::Broken(mut broken) = error else { return Err(error.into()) };
+    invalid.add(1);
+    if let Some(recount) = recount {
+        recount.number(&mut broken)?;
     }
+    Ok(broken)
 }
 
 /// Turns line numbers of a range into those of the file. The lines before are counted only when a broken

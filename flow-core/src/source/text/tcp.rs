@@ -1,9 +1,10 @@
 //! Lines from a TCP connection.
 
 use super::broken::ReadError;
+use super::format::OpenLines;
 use super::lines::{LineOptions, LineReader};
-use super::pump::{ForStage, Pumped, Watched, pump};
-use super::reading::{Fail, OnBroken, Results};
+use super::pump::{ForStage, pump};
+use super::reading::{Fail, OnBroken, Results, TextReader};
 use crate::error::Result;
 use crate::op::kind::{Once, Unbounded};
 use crate::source::Source;
@@ -58,29 +59,34 @@ impl<B> TcpLines<B> {
     }
 }
 
-impl<B: OnBroken<String>> TcpLines<B> {
+impl<B> TcpLines<B> {
     /// Connects, and reads on a thread.
-    pub(super) fn connect(&self, stage: ForStage) -> Result<Pumped<String, B>, ReadError> {
-        let name: Arc<str> = self.address.as_str().into();
-        let failed = |source| ReadError::Io { file: name.clone(), source };
-        let stream = connect(&self.address).map_err(failed)?;
-        let other = stream.try_clone().map_err(failed)?;
-        // A waiting read returns when the connection is shut down; one that is closed already may say so.
-        let close = Box::new(move || drop(other.shutdown(Shutdown::Both)));
-        let options = self.options.clone();
-        let records = {
-            let name = name.clone();
-            move |bytes: Watched<_, String>| LineReader::new(name, bytes, &options)
-        };
-        pump(stream, records, Some(close), stage).map_err(failed)
+    pub(super) fn connect(&self, stage: ForStage) -> Result<TextReader<String, B, OpenLines>, ReadError> {
+        Ok(TextReader::new(connect_and_read(&self.address, &self.options, stage)?))
     }
+}
+
+fn connect_and_read(address: &str, options: &LineOptions, stage: ForStage) -> Result<OpenLines, ReadError> {
+    let name: Arc<str> = address.into();
+    let failed = |source| ReadError::Io { file: name.clone(), source };
+    let stream = connect(address).map_err(failed)?;
+    let other = stream.try_clone().map_err(failed)?;
+    // A waiting read returns when the connection is shut down; one that is closed already may say so.
+    let close = Box::new(move || drop(other.shutdown(Shutdown::Both)));
+    let options = options.clone();
+    let records = {
+        let name = name.clone();
+        move |bytes| LineReader::new(name, bytes, &options)
+    };
+    let pumped = pump(Box::new(stream), records, Some(close), stage).map_err(failed)?;
+    Ok(OpenLines::pumped(pumped))
 }
 
 #[diagnostic::do_not_recommend]
 impl<B: OnBroken<String>> Source for TcpLines<B> {
     type Item = B::Item;
     type Split = ();
-    type Reader = Pumped<String, B>;
+    type Reader = TextReader<String, B, OpenLines>;
     type Bounds = Unbounded;
     type Replay = Once;
 
@@ -92,7 +98,7 @@ impl<B: OnBroken<String>> Source for TcpLines<B> {
         Ok(vec![()])
     }
 
-    fn open(&self, (): (), cx: &mut OpenCx) -> Result<Pumped<String, B>> {
+    fn open(&self, (): (), cx: &mut OpenCx) -> Result<Self::Reader> {
         Ok(self.connect(ForStage::of(cx))?)
     }
 }

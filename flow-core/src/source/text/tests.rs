@@ -2,9 +2,10 @@
 
 use super::files::TextFiles;
 use super::format::Format;
+use super::part::{Opened, Part};
 use super::pump::ForStage;
-use super::reading::OnBroken;
-use super::{Broken, csv, lines, tcp_lines};
+use super::reading::{OnBroken, TextReader};
+use super::{Broken, ReadError, csv, lines, tcp_lines};
 use crate::channel::{Signal, Waiter};
 use crate::error::Result;
 use crate::metrics::Counter;
@@ -35,17 +36,28 @@ fn drain<T>(reader: &mut impl Reader<T>, waiter: &mut Waiter) -> (Vec<T>, Result
     }
 }
 
+fn parts<T, F: Format<T>, B>(source: &TextFiles<T, F, B>) -> Result<Vec<Part<F::Cut>>, ReadError> {
+    source.format.parts(&source.inputs, source.splits)
+}
+
+fn open<T, F: Format<T>, B>(
+    source: &TextFiles<T, F, B>,
+    part: Part<F::Cut>,
+    stage: ForStage,
+) -> TextReader<T, B, F::Opened> {
+    TextReader::new(source.format.open(part, stage).unwrap())
+}
+
 fn read<T, F, B>(source: &TextFiles<T, F, B>) -> Vec<(Vec<B::Item>, Result<()>)>
 where
     T: Send + 'static,
     F: Format<T>,
-    F::Records<fs::File>: Send + 'static,
     B: OnBroken<T>,
 {
-    let parts = source.parts().unwrap();
+    let parts = parts(source).unwrap();
     let read = |part| {
         let (stage, mut waiter) = stage();
-        drain(&mut source.open_part(part, stage).unwrap(), &mut waiter)
+        drain(&mut open(source, part, stage), &mut waiter)
     };
     parts.into_iter().map(read).collect()
 }
@@ -78,11 +90,11 @@ fn what_is_missing_is_said_before_anything_is_read() {
         (folder.path().join("*.txt"), "cannot be read: matches no file"),
         (folder.path().to_path_buf(), "cannot be read: is a directory without regular files"),
     ] {
-        let error = lines(&path).parts().unwrap_err().to_string();
+        let error = parts(&lines(&path)).unwrap_err().to_string();
         assert!(error.starts_with(&format!("{}: {why}", path.display())), "{error}");
     }
     let none: [&Path; 0] = [];
-    assert!(lines(none).parts().is_err());
+    assert!(parts(&lines(none)).is_err());
 }
 
 #[test]
@@ -123,8 +135,8 @@ fn a_broken_record_is_an_error_or_a_value_and_counted() {
     let source = lines(&path).lossy();
     let (stage, mut waiter) = stage();
     let invalid = stage.invalid.clone();
-    let part = source.parts().unwrap().remove(0);
-    let (found, _) = drain(&mut source.open_part(part, stage).unwrap(), &mut waiter);
+    let part = parts(&source).unwrap().remove(0);
+    let (found, _) = drain(&mut open(&source, part, stage), &mut waiter);
     assert_eq!((found.len(), invalid.get()), (3, 1));
 }
 
@@ -205,7 +217,9 @@ fn a_reading_thread_that_panics_is_an_error() {
     peer.write_all(b"n\n1\n").unwrap();
     let options = super::CsvOptions::default();
     let records = move |bytes| super::CsvReader::new("peer", bytes, &options);
-    let mut reader = super::pump::pump::<Panics, super::Fail, _, _>(stream, records, None, stage).unwrap();
+    let pumped = super::pump::pump::<Panics, _>(Box::new(stream), records, None, stage).unwrap();
+    let opened: Opened<Panics, super::CsvReader<fs::File, Panics>> = Opened::Pumped(pumped);
+    let mut reader = TextReader::<Panics, super::Fail, _>::new(opened);
     let (_, end) = drain(&mut reader, &mut waiter);
     assert!(end.unwrap_err().to_string().contains("panicked"));
 }
