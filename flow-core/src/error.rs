@@ -91,8 +91,12 @@ impl Error {
 
     /// Names the stage or operator, unless one closer to the cause has been named.
     #[must_use]
-    pub fn in_stage(mut self, stage: impl Into<String>) -> Self {
-        self.0.stage.get_or_insert(stage.into());
+    pub fn in_stage(self, stage: impl Into<String>) -> Self {
+        self.in_stage_text(stage.into())
+    }
+
+    fn in_stage_text(mut self, stage: String) -> Self {
+        self.0.stage.get_or_insert(stage);
         self
     }
 

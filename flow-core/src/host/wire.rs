@@ -7,7 +7,7 @@ use crate::batch::Batch;
 use crate::channel::{Receiver, Sender, Signal, Waiter, recycling};
 use crate::error::Result;
 use crate::metrics::StageMetrics;
-use crate::stage::{BatchSize, Commits, EdgeId, EdgeKind, Faults, OpenCx, Stage, Topology, Wire};
+use crate::stage::{BatchSize, Commits, Context, EdgeId, EdgeKind, Faults, OpenCx, Stage, Topology, Wire};
 use crate::time::{Clock, Millis};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -90,15 +90,17 @@ pub(crate) fn wire(
             let wires = wires.into_iter().map(|(e, w)| (e, w.into_iter().map(Wire::new).collect())).collect();
             let cx = OpenCx {
                 stage: def.name.clone(),
-                instance: i,
-                instances: def.count,
+                context: Context {
+                    instance: i,
+                    instances: def.count,
+                    metrics: counters[i].clone(),
+                    signal: signals[places[s][i]].clone(),
+                },
                 inputs: inputs.len(),
                 wires,
                 batch: seeds.fork(),
-                metrics: counters[i].clone(),
                 faults: Faults::default(),
                 clock: Arc::clone(&settings.clock),
-                signal: signals[places[s][i]].clone(),
                 commits: settings.commits.clone(),
                 over: settings.control.over(),
             };

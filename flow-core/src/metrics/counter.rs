@@ -10,8 +10,15 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 /// seen.add(2);
 /// assert_eq!(seen.get(), 2);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Counter(Arc<AtomicU64>);
+
+// Not derived: what is derived is compiled again in every crate that uses it, and each operator has counters.
+impl Default for Counter {
+    fn default() -> Self {
+        Counter(Arc::new(AtomicU64::new(0)))
+    }
+}
 
 impl Counter {
     /// Adds `n`. Only the owner of the counter may call this: two writers would lose counts.

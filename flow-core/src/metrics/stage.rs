@@ -4,7 +4,7 @@ use super::{Counter, Gauge};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The counters of one instance of a stage, shared between the stage and whoever looks on.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub struct StageMetrics {
     /// Records that arrived (a source: that it read).
     pub records_in: Counter,
@@ -17,6 +17,34 @@ pub struct StageMetrics {
     /// Nanoseconds spent waiting for room in an edge.
     pub blocked_ns: Counter,
     named: Arc<Mutex<Named>>,
+}
+
+// Not derived: what is derived is compiled again in every crate that uses it.
+impl Default for StageMetrics {
+    fn default() -> Self {
+        let counter = Counter::default;
+        StageMetrics {
+            records_in: counter(),
+            records_out: counter(),
+            batches_in: counter(),
+            busy_ns: counter(),
+            blocked_ns: counter(),
+            named: Arc::default(),
+        }
+    }
+}
+
+impl Clone for StageMetrics {
+    fn clone(&self) -> Self {
+        StageMetrics {
+            records_in: self.records_in.clone(),
+            records_out: self.records_out.clone(),
+            batches_in: self.batches_in.clone(),
+            busy_ns: self.busy_ns.clone(),
+            blocked_ns: self.blocked_ns.clone(),
+            named: Arc::clone(&self.named),
+        }
+    }
 }
 
 #[derive(Debug, Default)]

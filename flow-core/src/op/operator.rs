@@ -171,7 +171,7 @@ impl<T: 'static, S: Stamp, O: Operator<T>, N: Push<O::Out, S>> Push<T, S> for Th
 impl<T: 'static, O: Operator<T>, N: Tail> Tail for ThenPush<T, O, N> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
-        self.op.open(&cx.context()).map_err(|error| operator_error(&self.meta, &error))?;
+        self.op.open(cx.context()).map_err(|error| operator_error(&self.meta, &error))?;
         self.next.open(cx)
     }
     fn mark(&mut self, mark: Mark) {

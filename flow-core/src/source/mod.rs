@@ -128,8 +128,7 @@ impl<X: Source> Chain for Src<X> {
     fn build<N: Push<X::Item, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, "one instance a partition");
         let Src { source, key, .. } = self;
-        let named = |e: crate::error::Error| e.in_stage(meta.id()).at(meta.at());
-        if let Some((split, count)) = cx.split(key, || source.splits().map_err(named)) {
+        if let Some((split, count)) = cx.split(key, &meta, || source.splits()) {
             let make = Box::new(move |cx: &mut OpenCx| source.open(split, cx));
             cx.source(key, &meta, count, SourceStage::<X::Item, X::Reader, N>::new(meta, make, next));
         }

@@ -10,7 +10,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
 use std::any::Any;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -226,6 +225,16 @@ impl<'a> BuildCx<'a> {
         inputs: &[(EdgeRef, EdgeKind)],
         stage: impl Stage + 'static,
     ) {
+        self.stage_behind(meta, rule, inputs, Box::new(stage));
+    }
+
+    fn stage_behind(
+        &mut self,
+        meta: &Meta,
+        rule: Count,
+        inputs: &[(EdgeRef, EdgeKind)],
+        stage: Box<dyn Stage>,
+    ) {
         let key = inputs[0].0.id;
         for (edge, kind) in inputs {
             self.topology.kinds.insert(edge.id, *kind);
@@ -234,7 +243,7 @@ impl<'a> BuildCx<'a> {
                 self.topology.heads.insert(edge.id, node);
             }
         }
-        self.stage(key, meta, rule, inputs.iter().map(|i| i.0.id).collect(), Box::new(stage));
+        self.stage(key, meta, rule, inputs.iter().map(|i| i.0.id).collect(), stage);
     }
 
     /// What is built next sends over `edge`.
@@ -249,33 +258,35 @@ impl<'a> BuildCx<'a> {
         self.stage(key, meta, Count::Exactly(count), Vec::new(), Box::new(stage));
     }
 
-    /// The splits of the source `key`, found out once; the one of this pass, and how many there are.
+    /// The splits of the source `key`, found out once; the one of this pass, and how many there are. Errors name `meta`.
     pub fn split<T: Clone + 'static>(
         &mut self,
         key: EdgeId,
+        meta: &Meta,
         find: impl FnOnce() -> Result<Vec<T>>,
     ) -> Option<(T, usize)> {
-        let splits = match self.topology.splits.entry(key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => match find() {
-                Ok(splits) if splits.is_empty() => {
-                    self.fail(Error::new(
-                        ErrorKind::Source,
-                        "the source has no partition: `splits` gave an empty list",
-                    ));
-                    return None;
-                }
-                Ok(splits) => unknown.insert(Box::new(splits)),
-                Err(error) => {
-                    self.fail(error);
-                    return None;
-                }
-            },
-        };
-        let splits = splits.downcast_ref::<Vec<T>>()?;
+        if self.topology.splits_of(key).is_none() {
+            let found = find().map(|splits| (splits.len(), Box::new(splits) as Box<dyn Any>));
+            self.found(key, meta, found);
+        }
+        let splits = self.topology.splits_of(key)?.downcast_ref::<Vec<T>>()?;
         // In a pass beyond the last split the stage is made all the same, and left out.
-        let split = splits.get(self.pass).or_else(|| splits.first())?;
+        let split = splits.get(self.pass).or(splits.first())?;
         Some((split.clone(), splits.len()))
+    }
+
+    /// Keeps the splits of a source, or why there are none.
+    fn found(&mut self, key: EdgeId, meta: &Meta, splits: Result<(usize, Box<dyn Any>)>) {
+        match splits {
+            Ok((0, _)) => self.fail(Error::new(
+                ErrorKind::Source,
+                "the source has no partition: `splits` gave an empty list",
+            )),
+            Ok((_, splits)) => {
+                self.topology.splits.insert(key, splits);
+            }
+            Err(error) => self.fail(error.in_stage(meta.id()).at(meta.at())),
+        }
     }
 
     /// What was described so far, to be taken up again by [`BuildCx::resume`]: another branch is built in between.
@@ -345,6 +356,12 @@ impl Topology {
         }
         topology.check()?;
         Ok(topology)
+    }
+
+    /// A table of the standard library is compiled where it is called, so it is not called from generic code.
+    #[inline(never)]
+    fn splits_of(&self, source: EdgeId) -> Option<&dyn Any> {
+        self.splits.get(&source).map(|splits| &**splits)
     }
 
     fn check(&mut self) -> Result<()> {

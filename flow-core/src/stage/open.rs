@@ -66,8 +66,15 @@ pub fn split_mix(state: &mut u64) -> u64 {
 }
 
 /// The first error of a stage's operators, which cannot return one from the middle of a push.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Faults(Arc<FaultCell>);
+
+// Not derived: what is derived is compiled again in every crate that uses it, and each operator has this.
+impl Default for Faults {
+    fn default() -> Self {
+        Faults(Arc::default())
+    }
+}
 
 #[derive(Debug, Default)]
 struct FaultCell {
@@ -94,6 +101,7 @@ impl Faults {
     }
 
     #[cold]
+    #[inline(never)]
     fn take(&self) -> Result<()> {
         let mut first = self.0.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.take().map_or(Ok(()), Err)
@@ -146,15 +154,12 @@ impl Commits {
 /// What a stage is given when it opens.
 pub struct OpenCx {
     pub(crate) stage: String,
-    pub(crate) instance: usize,
-    pub(crate) instances: usize,
+    pub(crate) context: Context,
     pub(crate) inputs: usize,
     pub(crate) wires: HashMap<EdgeId, Vec<Wire>>,
     pub(crate) batch: BatchSize,
-    pub(crate) metrics: StageMetrics,
     pub(crate) faults: Faults,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) signal: Signal,
     pub(crate) commits: Commits,
     pub(crate) over: Arc<AtomicBool>,
 }
@@ -177,7 +182,7 @@ impl OpenCx {
 
     /// Its counters.
     pub fn metrics(&self) -> &StageMetrics {
-        &self.metrics
+        &self.context.metrics
     }
 
     /// Where its operators report errors.
@@ -192,7 +197,7 @@ impl OpenCx {
 
     /// Wakes the thread that steps this stage: for a source whose records come from a thread of its own.
     pub fn signal(&self) -> &Signal {
-        &self.signal
+        &self.context.signal
     }
 
     /// Whether the job has failed. A sink that has to wait for something outside looks here now and then, and gives up.
@@ -211,13 +216,8 @@ impl OpenCx {
     }
 
     /// What the user's own code sees of all this.
-    pub fn context(&self) -> Context {
-        Context {
-            instance: self.instance,
-            instances: self.instances,
-            metrics: self.metrics.clone(),
-            signal: self.signal.clone(),
-        }
+    pub fn context(&self) -> &Context {
+        &self.context
     }
 }
 
@@ -237,10 +237,10 @@ impl OpenCx {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Context {
-    instance: usize,
-    instances: usize,
-    metrics: StageMetrics,
-    signal: Signal,
+    pub(crate) instance: usize,
+    pub(crate) instances: usize,
+    pub(crate) metrics: StageMetrics,
+    pub(crate) signal: Signal,
 }
 
 impl Context {

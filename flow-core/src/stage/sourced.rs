@@ -1,6 +1,6 @@
 //! The stage object over a source: it polls a reader into what is fused behind it.
 
-use super::{Faults, Meta, OpenCx, Push, Stage, Step};
+use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
@@ -37,10 +37,16 @@ pub type OpenReader<R> = Box<dyn FnOnce(&mut OpenCx) -> Result<R> + Send>;
 
 /// The stage object over a source.
 pub struct SourceStage<T, R, N> {
-    meta: Meta,
     make: Option<OpenReader<R>>,
     reader: Option<R>,
     next: Option<N>,
+    pace: Pace,
+    record: PhantomData<fn() -> T>,
+}
+
+/// What of a source's stage has nothing to do with its types, so that it is compiled once.
+struct Pace {
+    meta: Meta,
     size: BatchSize,
     /// How many records it asks for between two looks at the room downstream.
     budget: usize,
@@ -49,17 +55,20 @@ pub struct SourceStage<T, R, N> {
     wait: Option<i64>,
     faults: Faults,
     read: Counter,
-    record: PhantomData<fn() -> T>,
 }
 
-impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
-    /// A stage that opens its reader with `make` and pushes into `next`; errors of the reader name `meta`.
-    pub fn new(meta: Meta, make: OpenReader<R>, next: N) -> Self {
-        SourceStage {
+/// What a step does.
+enum Turn {
+    Answer(Step),
+    /// Nothing more is wanted: the end, without asking the reader.
+    Over,
+    Poll(usize),
+}
+
+impl Pace {
+    fn new(meta: Meta) -> Self {
+        Pace {
             meta,
-            make: Some(make),
-            reader: None,
-            next: Some(next),
             size: BatchSize::default(),
             budget: BUDGET_MAX,
             ended: false,
@@ -67,76 +76,38 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
             wait: None,
             faults: Faults::default(),
             read: Counter::default(),
-            record: PhantomData,
         }
     }
 
-    /// What is fused behind the reader. It is only away while [`SourceStage::poll`] runs.
-    fn next(&mut self) -> &mut N {
-        self.next.as_mut().expect("a source is not stepped again after a panic")
+    fn open(&mut self, cx: &mut OpenCx) {
+        self.faults = cx.faults().clone();
+        self.read = cx.metrics().records_in.clone();
+        self.size = cx.batch_size();
     }
 
-    /// The tight loop of a source stage: everything fused behind the reader is inlined into it. How many records it gave.
-    ///
-    /// What is behind lies on the stack meanwhile: only there may the compiler keep an accumulator in a register that is
-    /// not changed by every record (W2 0.352 s → 0.243 s).
-    #[inline(never)]
-    fn poll(&mut self, budget: usize) -> Result<(Poll, u64)> {
-        let SourceStage { reader, next: home, read, meta, .. } = self;
-        let (Some(reader), Some(mut next)) = (reader.as_mut(), home.take()) else {
-            return Ok((Poll::End, 0));
-        };
-        let mut n = 0u64;
-        let poll = reader.poll(
-            &mut |item| {
-                n += 1;
-                next.push(item, ());
-            },
-            budget,
-        );
-        *home = Some(next);
-        read.add(n);
-        Ok((poll.map_err(|e| e.in_stage(meta.id()).at(meta.at()))?, n))
-    }
-}
-
-impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
-    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        let stage = self;
-        (stage.faults, stage.read, stage.size) =
-            (cx.faults().clone(), cx.metrics().records_in.clone(), cx.batch_size());
-        stage.next().open(cx)?;
-        let reader = stage.make.take().map(|make| make(cx)).transpose();
-        stage.reader = reader.map_err(|e| e.in_stage(stage.meta.id()).at(stage.meta.at()))?;
-        Ok(())
+    /// An error of the reader, with who it is.
+    #[cold]
+    fn named(&self, error: Error) -> Error {
+        error.in_stage(self.meta.id()).at(self.meta.at())
     }
 
-    fn wants(&self, _: usize) -> bool {
-        false
-    }
-
-    fn offer(&mut self, _: usize, _: Batch) {
-        self.faults.raise(Error::new(ErrorKind::Stuck, "a source was offered a batch: a bug of the host"));
-    }
-
-    fn spent(&mut self) -> Option<(usize, Batch)> {
-        None
-    }
-
-    fn step(&mut self) -> Result<Step> {
+    fn turn(&mut self, next: &mut dyn Tail) -> Result<Turn> {
         self.faults.check()?;
-        if !self.next().room() {
-            return Ok(Step::Full);
+        if !next.room() {
+            return Ok(Turn::Answer(Step::Full));
         }
         if self.ended {
-            return Ok(Step::Done);
+            return Ok(Turn::Answer(Step::Done));
         }
-        let over = self.stopped || self.next().enough();
+        let over = self.stopped || next.enough();
         let budget = self.size.next().min(self.budget);
-        let (poll, read) = if over { (Poll::End, 0) } else { self.poll(budget)? };
+        Ok(if over { Turn::Over } else { Turn::Poll(budget) })
+    }
+
+    /// What the step came to; at the end of the input the mark is the caller's to pass on.
+    fn polled(&mut self, next: &mut dyn Tail, poll: Poll, read: u64) -> Result<Step> {
         // Records that become many: fewer of them at once.
-        self.budget =
-            if self.next().room() { (self.budget * 2).min(BUDGET_MAX) } else { (self.budget / 2).max(1) };
+        self.budget = if next.room() { (self.budget * 2).min(BUDGET_MAX) } else { (self.budget / 2).max(1) };
         self.faults.check()?;
         self.wait = None;
         Ok(match poll {
@@ -150,11 +121,102 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
             Poll::Wait => Step::Wait(None),
             Poll::End => {
                 self.ended = true;
-                self.reader = None;
-                self.next().mark(Mark::End);
                 Step::Worked
             }
         })
+    }
+
+    fn deadline(&self, next: &dyn Tail) -> Option<i64> {
+        match (self.wait, next.deadline()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn offered(&self) {
+        self.faults.raise(Error::new(ErrorKind::Stuck, "a source was offered a batch: a bug of the host"));
+    }
+}
+
+impl<T: 'static, R: Reader<T>, N: Push<T, ()>> SourceStage<T, R, N> {
+    /// A stage that opens its reader with `make` and pushes into `next`; errors of the reader name `meta`.
+    pub fn new(meta: Meta, make: OpenReader<R>, next: N) -> Self {
+        let pace = Pace::new(meta);
+        SourceStage { make: Some(make), reader: None, next: Some(next), pace, record: PhantomData }
+    }
+
+    /// What is fused behind the reader. It is only away while [`SourceStage::poll`] runs.
+    fn next(&mut self) -> &mut N {
+        behind(&mut self.next)
+    }
+
+    /// The tight loop of a source stage: everything fused behind the reader is inlined into it. How many records it gave.
+    ///
+    /// What is behind lies on the stack meanwhile: only there may the compiler keep an accumulator in a register that is
+    /// not changed by every record (W2 0.352 s → 0.243 s).
+    #[inline(never)]
+    fn poll(&mut self, budget: usize) -> Result<(Poll, u64)> {
+        let SourceStage { reader, next: home, pace, .. } = self;
+        let (Some(reader), Some(mut next)) = (reader.as_mut(), home.take()) else {
+            return Ok((Poll::End, 0));
+        };
+        let mut n = 0u64;
+        let poll = reader.poll(
+            &mut |item| {
+                n += 1;
+                next.push(item, ());
+            },
+            budget,
+        );
+        *home = Some(next);
+        pace.read.add(n);
+        match poll {
+            Ok(poll) => Ok((poll, n)),
+            Err(error) => Err(pace.named(error)),
+        }
+    }
+}
+
+fn behind<N>(next: &mut Option<N>) -> &mut N {
+    next.as_mut().expect("a source is not stepped again after a panic")
+}
+
+impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.pace.open(cx);
+        self.next().open(cx)?;
+        let Some(make) = self.make.take() else { return Ok(()) };
+        match make(cx) {
+            Ok(reader) => self.reader = Some(reader),
+            Err(error) => return Err(self.pace.named(error)),
+        }
+        Ok(())
+    }
+
+    fn wants(&self, _: usize) -> bool {
+        false
+    }
+
+    fn offer(&mut self, _: usize, _: Batch) {
+        self.pace.offered();
+    }
+
+    fn spent(&mut self) -> Option<(usize, Batch)> {
+        None
+    }
+
+    fn step(&mut self) -> Result<Step> {
+        let (poll, read) = match self.pace.turn(behind::<N>(&mut self.next))? {
+            Turn::Answer(step) => return Ok(step),
+            Turn::Over => (Poll::End, 0),
+            Turn::Poll(budget) => self.poll(budget)?,
+        };
+        let step = self.pace.polled(behind::<N>(&mut self.next), poll, read)?;
+        if self.pace.ended {
+            self.reader = None;
+            self.next().mark(Mark::End);
+        }
+        Ok(step)
     }
 
     fn room(&mut self) -> bool {
@@ -166,7 +228,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
     }
 
     fn deadline(&self) -> Option<i64> {
-        [self.wait, self.next.as_ref().and_then(|next| next.deadline())].into_iter().flatten().min()
+        self.next.as_ref().map_or(self.pace.wait, |next| self.pace.deadline(next))
     }
 
     fn tick(&mut self, now: i64) {
@@ -174,11 +236,11 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
     }
 
     fn stop(&mut self) {
-        self.stopped = true;
+        self.pace.stopped = true;
     }
 
     fn barrier(&mut self, id: u64) {
-        if !self.ended {
+        if !self.pace.ended {
             self.next().mark(Mark::Barrier(id));
         }
     }
@@ -188,10 +250,10 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::new(ErrorKind::State, "a source keeps no keyed state"))
-        }
+        no_state(bytes)
     }
+}
+
+fn no_state(bytes: &[u8]) -> Result<()> {
+    if bytes.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::State, "a source keeps no keyed state")) }
 }

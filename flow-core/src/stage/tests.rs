@@ -1,6 +1,8 @@
 //! [`HeadStage`] with barriers from several inputs, whatever the batches, the order of arrival and the room downstream.
 
-use super::{BatchSize, Commits, Faults, Fire, Head, HeadStage, OpenCx, Stage, Step, Tail, split_mix};
+use super::{
+    BatchSize, Commits, Context, Faults, Fire, Head, HeadStage, OpenCx, Stage, Step, Tail, split_mix,
+};
 use crate::batch::{Batch, Mark};
 use crate::channel::Signal;
 use crate::error::Result;
@@ -73,15 +75,12 @@ fn open_cx(inputs: usize) -> OpenCx {
     let (signal, _waiter) = Signal::new();
     OpenCx {
         stage: "tested".to_owned(),
-        instance: 0,
-        instances: 1,
+        context: Context { instance: 0, instances: 1, metrics: StageMetrics::default(), signal },
         inputs,
         wires: HashMap::new(),
         batch: BatchSize::fixed(16),
-        metrics: StageMetrics::default(),
         faults: Faults::default(),
         clock: Arc::new(VirtualClock::new()),
-        signal,
         commits: Commits::default(),
         over: Arc::default(),
     }

@@ -3,9 +3,10 @@
 //! A volatile pipeline keeps values of any type. A durable one writes them down, in the postcard format, so they have to
 //! be serialisable; the bound that says so is this trait with the mode as its parameter.
 
+use super::codec;
 use crate::error::{Error, ErrorKind, Result};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 
 /// State lives as long as the job: any type will do.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +44,11 @@ pub trait Keep<M>: Sized + 'static {
     /// # Errors
     /// When the mode keeps no state, or the value cannot be written.
     fn write(&self, out: &mut Vec<u8>) -> Result<()>;
+    /// Runs what writes or reads state, `f`. In a mode that keeps none this fails, and `f` is not even compiled.
+    ///
+    /// # Errors
+    /// When the mode keeps no state, and what `f` reports.
+    fn kept(f: impl FnOnce() -> Result<()>) -> Result<()>;
     /// Takes a value from the front of `bytes`.
     ///
     /// # Errors
@@ -53,6 +59,9 @@ pub trait Keep<M>: Sized + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: 'static> Keep<Volatile> for T {
     fn write(&self, _: &mut Vec<u8>) -> Result<()> {
+        Err(volatile())
+    }
+    fn kept(_: impl FnOnce() -> Result<()>) -> Result<()> {
         Err(volatile())
     }
     fn read(_: &mut &[u8]) -> Result<Self> {
@@ -68,14 +77,15 @@ fn volatile() -> Error {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + 'static> Keep<Durable> for T {
     fn write(&self, out: &mut Vec<u8>) -> Result<()> {
-        let bytes = postcard::to_extend(self, std::mem::take(out));
-        *out = bytes.map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be written: {e}")))?;
-        Ok(())
+        codec::append(self, out)
+            .map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be written: {e}")))
+    }
+    fn kept(f: impl FnOnce() -> Result<()>) -> Result<()> {
+        f()
     }
     fn read(bytes: &mut &[u8]) -> Result<Self> {
-        let taken = postcard::take_from_bytes(bytes);
-        let (value, rest) =
-            taken.map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be read: {e}")))?;
+        let (value, rest) = codec::take(bytes)
+            .map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be read: {e}")))?;
         *bytes = rest;
         Ok(value)
     }

@@ -4,6 +4,7 @@
 //! * [`Pane`]: for windows: keys come out in the order in which they first appeared;
 //! * [`Keep`]: what the pipeline's mode asks of the types of state.
 
+mod codec;
 mod group;
 mod keep;
 mod pane;

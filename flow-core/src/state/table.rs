@@ -89,11 +89,16 @@ impl<K, V> KeyTable<K, V> {
         K: Keep<M>,
         V: Keep<M>,
     {
-        for (key, value) in self.iter().filter(|e| key_group(hash_of(&e.0)) == group) {
-            key.write(out)?;
-            value.write(out)?;
+        if self.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        K::kept(|| {
+            for (key, value) in self.iter().filter(|e| key_group(hash_of(&e.0)) == group) {
+                key.write(out)?;
+                value.write(out)?;
+            }
+            Ok(())
+        })
     }
 
     /// Adds entries that [`KeyTable::snapshot`] wrote.
@@ -105,12 +110,17 @@ impl<K, V> KeyTable<K, V> {
         K: Keep<M>,
         V: Keep<M>,
     {
-        while !bytes.is_empty() {
-            let (key, value) = (K::read(&mut bytes)?, V::read(&mut bytes)?);
-            let hash = hash_of(&key);
-            self.reserve(1, &hash_of);
-            self.slots.add(spread(hash), (key, value));
+        if bytes.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        K::kept(|| {
+            while !bytes.is_empty() {
+                let (key, value) = (K::read(&mut bytes)?, V::read(&mut bytes)?);
+                let hash = hash_of(&key);
+                self.reserve(1, &hash_of);
+                self.slots.add(spread(hash), (key, value));
+            }
+            Ok(())
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! A signed duration.
 
-use serde::{Deserialize, Serialize};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
@@ -15,13 +15,24 @@ use std::time::Duration;
 /// assert_eq!("15min".parse(), Ok(Millis(900_000)));
 /// assert!("15".parse::<Millis>().unwrap_err().contains("unit"));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Millis(pub i64);
 
 /// The units a duration may be written in, and their length in milliseconds.
 const UNITS: [(&str, i64); 5] =
     [("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+// By hand: serde's derive would be the longest build of all dependencies.
+impl Serialize for Millis {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        i64::deserialize(from).map(Millis)
+    }
+}
 
 impl Millis {
     /// The non-negative part as the standard library's duration.

@@ -1,6 +1,6 @@
 //! A point in event time.
 
-use serde::{Deserialize, Serialize};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// Milliseconds since the epoch (UTC); negative before it.
@@ -10,9 +10,20 @@ use std::fmt;
 /// assert_eq!(Timestamp(1_500) - Millis(500), Timestamp(1_000));
 /// assert_eq!(Timestamp::MAX + Millis(1), Timestamp::MAX, "arithmetic saturates");
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(pub i64);
+
+// By hand: serde's derive would be the longest build of all dependencies.
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        i64::deserialize(from).map(Timestamp)
+    }
+}
 
 impl Timestamp {
     /// Before all others: the watermark of an input that has not said anything yet.

@@ -173,10 +173,11 @@ where
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, &self.explain());
-        if let Err(error) = self.check() {
+        let note = explain(self.assign.describe(), self.aggregate.name(), A::Algebra::COMMUTES);
+        let meta = cx.op(&self.meta, &note);
+        if !fits(cx, &meta, self.lateness.allowed, self.assign.check()) {
             // What follows computes with the description.
-            return cx.fail(error.in_stage(meta.id()).at(meta.at()));
+            return;
         }
         let keyless = TypeId::of::<F>() == TypeId::of::<NoKey>();
         let (count, kind) = if keyless {
@@ -203,21 +204,32 @@ where
     }
 }
 
-impl<X, C, F: KeyFn<X>, W: Assign, A: Aggregate<F::Value>, P, M> WindowAgg<X, C, F, W, A, P, M> {
-    fn check(&self) -> crate::error::Result<()> {
-        if self.lateness.allowed.0 < 0 {
-            let what = format!("a lateness of {}: it cannot be negative", self.lateness.allowed);
-            return Err(Error::new(ErrorKind::Plan, what));
-        }
-        self.assign.check()
+/// Whether the description makes sense; if not, the job cannot start.
+fn fits(cx: &mut BuildCx, meta: &Meta, lateness: Millis, window: crate::error::Result<()>) -> bool {
+    let lateness = if lateness.0 < 0 {
+        let what = format!("a lateness of {lateness}: it cannot be negative");
+        Err(Error::new(ErrorKind::Plan, what))
+    } else {
+        Ok(())
+    };
+    let checked = lateness.and(window);
+    let fits = checked.is_ok();
+    if let Err(error) = checked {
+        cx.fail(error.in_stage(meta.id()).at(meta.at()));
     }
+    fits
+}
 
-    fn explain(&self) -> String {
-        let before = if A::Algebra::COMMUTES {
-            "merged before the exchange, since the aggregate commutes"
-        } else {
-            "not merged before the exchange, since the order of records matters to the aggregate"
-        };
-        format!("{}: one table a pane; [{}]; {before}", self.assign.describe(), self.aggregate.name())
-    }
+/// What was decided about a window and an aggregate.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the strings are dropped here, and not in every user's crate"
+)]
+fn explain(window: String, aggregate: String, commutes: bool) -> String {
+    let before = if commutes {
+        "merged before the exchange, since the aggregate commutes"
+    } else {
+        "not merged before the exchange, since the order of records matters to the aggregate"
+    };
+    format!("{window}: one table a pane; [{aggregate}]; {before}")
 }

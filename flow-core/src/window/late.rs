@@ -1,12 +1,12 @@
 //! What happens to an element that is late for its window: it is counted, and dropped, sent to a side, or an error.
 
+use super::fields::serde_fields;
 use crate::op::{Either, Forked, Stream};
 use crate::time::{Millis, Timestamp};
-use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// An element that came too late, with how late it was. It gives access to the element as a box does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Late<T> {
     /// The element.
     pub value: T,
@@ -15,6 +15,7 @@ pub struct Late<T> {
     /// By how much the watermark had passed the last moment at which it would have counted.
     pub late_by: Millis,
 }
+serde_fields!(Late<T> { value, timestamp, late_by });
 
 impl<T> Deref for Late<T> {
     type Target = T;

@@ -8,6 +8,7 @@
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;
+mod fields;
 mod head;
 pub mod late;
 mod merging;

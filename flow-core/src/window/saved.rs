@@ -17,22 +17,31 @@ pub(super) fn snapshot<M, K: Keep<M>, A: Keep<M>>(
     out: &mut Vec<u8>,
     hash_of: impl Fn(&K) -> u64,
 ) -> Result<()> {
-    for pane in panes.iter() {
-        let of_group = || pane.table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
-        let count = u32::try_from(of_group().count()).unwrap_or(u32::MAX);
-        if count == 0 {
-            continue;
-        }
-        out.extend(pane.span.start.to_le_bytes());
-        out.extend(pane.span.end.to_le_bytes());
-        out.push(u8::from(pane.fired));
-        out.extend(count.to_le_bytes());
-        for (key, value) in of_group() {
-            key.write(out)?;
-            value.write(out)?;
-        }
+    if panes.entries() == 0 {
+        return Ok(());
     }
-    Ok(())
+    K::kept(|| {
+        for pane in panes.iter() {
+            let of_group = || pane.table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
+            let count = u32::try_from(of_group().count()).unwrap_or(u32::MAX);
+            if count == 0 {
+                continue;
+            }
+            bounds(&pane.span, pane.fired, count, out);
+            for (key, value) in of_group() {
+                key.write(out)?;
+                value.write(out)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn bounds(span: &Span, fired: bool, count: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&span.start.to_le_bytes());
+    out.extend_from_slice(&span.end.to_le_bytes());
+    out.push(u8::from(fired));
+    out.extend_from_slice(&count.to_le_bytes());
 }
 
 /// Adds what [`snapshot`] wrote.
@@ -41,18 +50,27 @@ pub(super) fn restore<M, K: Keep<M>, A: Keep<M>>(
     mut bytes: &[u8],
     hash_of: impl Fn(&K) -> u64,
 ) -> Result<()> {
-    while !bytes.is_empty() {
-        let start = i128::from_le_bytes(take(&mut bytes)?);
-        let end = i128::from_le_bytes(take(&mut bytes)?);
-        let [fired] = take(&mut bytes)?;
-        let count = u32::from_le_bytes(take(&mut bytes)?);
-        let pane = panes.select(Span { start, end }, fired != 0);
-        for _ in 0..count {
-            let (key, value) = (K::read(&mut bytes)?, A::read(&mut bytes)?);
-            pane.table.push(hash_of(&key), key, value, &hash_of);
-        }
+    if bytes.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    K::kept(|| {
+        while !bytes.is_empty() {
+            let (span, fired, count) = take_bounds(&mut bytes)?;
+            let pane = panes.select(span, fired);
+            for _ in 0..count {
+                let (key, value) = (K::read(&mut bytes)?, A::read(&mut bytes)?);
+                pane.table.push(hash_of(&key), key, value, &hash_of);
+            }
+        }
+        Ok(())
+    })
+}
+
+fn take_bounds(bytes: &mut &[u8]) -> Result<(Span, bool, u32)> {
+    let start = i128::from_le_bytes(take(bytes)?);
+    let end = i128::from_le_bytes(take(bytes)?);
+    let [fired] = take(bytes)?;
+    Ok((Span { start, end }, fired != 0, u32::from_le_bytes(take(bytes)?)))
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {

@@ -1,12 +1,12 @@
 //! What a window is: its description, and how its result looks.
 
+use super::fields::serde_fields;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Ends, HasEventTime};
 use crate::time::{Grid, Millis, Timestamp};
-use serde::{Deserialize, Serialize};
 
 /// The result of a window. The window is always there: `[start, end)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Windowed<K, V> {
     /// The key; `()` on a stream without one.
     pub key: K,
@@ -17,6 +17,7 @@ pub struct Windowed<K, V> {
     /// What the aggregate made.
     pub value: V,
 }
+serde_fields!(Windowed<K, V> { key, start, end, value });
 
 /// A pane: a stretch of event time whose records are kept together. Its bounds are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,8 +4,8 @@
 //! that struct's columns, a field `v` that holds a tuple `v_1`, `v_2` … A record in which nothing has
 //! a name has no header; beside named columns one without a name is `column_N`.
 
-use serde::Serialize;
-use serde::ser;
+use serde_core::Serialize;
+use serde_core::ser;
 use std::fmt;
 
 /// The header of `record`'s type, or `None` if nothing in it has a name.
@@ -221,13 +221,13 @@ named!(SerializeStruct, SerializeStructVariant);
 mod tests {
     use super::*;
 
-    #[derive(Serialize)]
+    #[derive(serde::Serialize)]
     struct Inner {
         count: u64,
         mean: f64,
     }
 
-    #[derive(Serialize)]
+    #[derive(serde::Serialize)]
     struct Outer<V> {
         key: &'static str,
         value: V,

@@ -5,7 +5,7 @@ use super::writers::{LineWriter, RowWriter};
 use crate::error::Result;
 use crate::sink::Sink;
 use crate::stage::OpenCx;
-use serde::Serialize;
+use serde_core::Serialize;
 use std::fmt::Display;
 use std::path::PathBuf;
 

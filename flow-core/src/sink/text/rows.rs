@@ -1,7 +1,7 @@
 //! Records as CSV rows.
 
 use super::columns;
-use serde::Serialize;
+use serde_core::Serialize;
 use std::io::Write;
 
 /// Bytes gathered before they are written.

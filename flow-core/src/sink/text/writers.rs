@@ -7,7 +7,7 @@ use crate::metrics::Counter;
 use crate::sink::{Writer, sink_error};
 use crate::stage::Commit;
 use crate::time::Timestamp;
-use serde::Serialize;
+use serde_core::Serialize;
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -140,13 +140,13 @@ mod tests {
         Ok(std::fs::read_to_string(path).unwrap())
     }
 
-    #[derive(Serialize)]
+    #[derive(serde::Serialize)]
     struct Stats {
         count: u64,
         mean: f64,
     }
 
-    #[derive(Serialize)]
+    #[derive(serde::Serialize)]
     struct Hourly {
         origin: &'static str,
         stats: Stats,

@@ -7,7 +7,7 @@ use super::lines::{broken, read_error};
 use super::record_ends::RecordEnds;
 use super::wanted::field_names;
 use csv::StringRecord;
-use serde::de::DeserializeOwned;
+use serde_core::de::DeserializeOwned;
 use std::io::{self, Read, Seek};
 use std::marker::PhantomData;
 use std::ops::Range;

@@ -9,7 +9,7 @@ use super::part::{Opened, Part, open, parts};
 use super::pump::{Bytes, ForStage, Pumped, pump};
 use super::reading::{Next, Reads, Records, Recount};
 use crate::error::Result;
-use serde::de::DeserializeOwned;
+use serde_core::de::DeserializeOwned;
 use std::fs::File;
 use std::io;
 use std::ops::Range;

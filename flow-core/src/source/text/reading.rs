@@ -8,7 +8,7 @@ use super::lines::LineReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::source::{Poll, Reader};
-use serde::de::DeserializeOwned;
+use serde_core::de::DeserializeOwned;
 use std::io::Read;
 use std::marker::PhantomData;
 use std::path::PathBuf;
