@@ -2,7 +2,7 @@
 
 use super::{Aggregate, Commutative, Commutes, Mergeable, Merges, Overflow};
 use crate::op::rolling::Measure;
-use hashbrown::HashSet;
+use std::collections::HashSet;
 use std::hash::Hash;
 
 /// All records in order of arrival; empty for none.
