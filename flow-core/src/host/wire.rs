@@ -4,12 +4,13 @@ use super::control::Control;
 use super::panics::guard;
 use super::task::Task;
 use crate::batch::Batch;
-use crate::channel::{Receiver, Sender, Signal, Waiter, recycling};
+use crate::channel::{Receiver, Signal, Waiter, recycling};
 use crate::error::Result;
 use crate::metrics::StageMetrics;
-use crate::stage::{BatchSize, Commits, Context, EdgeId, EdgeKind, Faults, OpenCx, Stage, Topology, Wire};
+use crate::stage::{
+    BatchSize, Commits, Context, EdgeId, EdgeKind, Faults, OpenCx, Stage, StageDef, Topology, Wire,
+};
 use crate::time::{Clock, Millis};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A stage instance that has not been opened.
@@ -60,7 +61,7 @@ pub(crate) struct Settings {
 /// The ends of the rings of each instance.
 #[derive(Default)]
 struct Ends {
-    wires: HashMap<EdgeId, Vec<Sender<Batch>>>,
+    wires: Vec<(EdgeId, Wire)>,
     inputs: Vec<Receiver<Batch>>,
 }
 
@@ -86,8 +87,7 @@ pub(crate) fn wire(
     for (s, def) in topology.stages.into_iter().enumerate() {
         let counters: Vec<_> = def.instances.iter().map(|_| StageMetrics::default()).collect();
         for (i, stage) in def.instances.into_iter().enumerate() {
-            let Ends { wires, inputs } = ends.remove(&(s, i)).unwrap_or_default();
-            let wires = wires.into_iter().map(|(e, w)| (e, w.into_iter().map(Wire::new).collect())).collect();
+            let Ends { wires, inputs } = std::mem::take(&mut ends[s][i]);
             let cx = OpenCx {
                 stage: def.name.clone(),
                 context: Context {
@@ -115,13 +115,9 @@ pub(crate) fn wire(
 }
 
 /// A ring for every sender and receiver of every edge.
-fn connect(
-    topology: &Topology,
-    places: &[Vec<usize>],
-    signals: &[Signal],
-    ring: usize,
-) -> HashMap<(usize, usize), Ends> {
-    let mut ends: HashMap<(usize, usize), Ends> = HashMap::new();
+fn connect(topology: &Topology, places: &[Vec<usize>], signals: &[Signal], ring: usize) -> Vec<Vec<Ends>> {
+    let of_stage = |stage: &StageDef| (0..stage.count).map(|_| Ends::default()).collect();
+    let mut ends: Vec<Vec<Ends>> = topology.stages.iter().map(of_stage).collect();
     for (to, stage) in topology.stages.iter().enumerate() {
         for id in &stage.inputs {
             let edge = topology.edges[id];
@@ -133,8 +129,8 @@ fn connect(
                     }
                     let (consumer, producer) = (&signals[places[to][r]], &signals[places[edge.from][s]]);
                     let (tx, rx) = recycling::<Batch>(ring, consumer.clone(), producer.clone());
-                    ends.entry((edge.from, s)).or_default().wires.entry(*id).or_default().push(tx);
-                    ends.entry((to, r)).or_default().inputs.push(rx);
+                    ends[edge.from][s].wires.push((*id, Wire::new(tx)));
+                    ends[to][r].inputs.push(rx);
                 }
             }
         }

@@ -135,12 +135,20 @@ pub struct Topology {
     pub nodes: Vec<OpNode>,
     /// From operator to operator; the kind where an edge lies between them.
     pub links: Vec<(usize, usize, Option<EdgeKind>)>,
-    kinds: HashMap<EdgeId, EdgeKind>,
-    heads: HashMap<EdgeId, usize>,
+    incoming: Vec<Incoming>,
     /// Operators that send over an edge whose receiving operator may be built later.
     sends: Vec<(usize, EdgeId)>,
-    splits: HashMap<EdgeId, Box<dyn Any>>,
+    /// What each source has found: a `Vec` of its splits.
+    splits: Vec<(EdgeId, Box<dyn Any>)>,
     error: Option<Error>,
+}
+
+/// What the receiver of an edge says of it.
+struct Incoming {
+    edge: EdgeId,
+    kind: EdgeKind,
+    /// The receiving operator.
+    head: usize,
 }
 
 /// The stage being built, from its end to its beginning.
@@ -236,11 +244,10 @@ impl<'a> BuildCx<'a> {
         stage: Box<dyn Stage>,
     ) {
         let key = inputs[0].0.id;
-        for (edge, kind) in inputs {
-            self.topology.kinds.insert(edge.id, *kind);
-            if self.pass == 0 {
-                let node = self.draft.nodes.last().copied().unwrap_or_default();
-                self.topology.heads.insert(edge.id, node);
+        if self.pass == 0 {
+            let head = self.draft.nodes.last().copied().unwrap_or_default();
+            for (edge, kind) in inputs {
+                self.topology.incoming.push(Incoming { edge: edge.id, kind: *kind, head });
             }
         }
         self.stage(key, meta, rule, inputs.iter().map(|i| i.0.id).collect(), stage);
@@ -283,7 +290,7 @@ impl<'a> BuildCx<'a> {
                 "the source has no partition: `splits` gave an empty list",
             )),
             Ok((_, splits)) => {
-                self.topology.splits.insert(key, splits);
+                self.topology.splits.push((key, splits));
             }
             Err(error) => self.fail(error.in_stage(meta.id()).at(meta.at())),
         }
@@ -358,10 +365,14 @@ impl Topology {
         Ok(topology)
     }
 
-    /// A table of the standard library is compiled where it is called, so it is not called from generic code.
+    /// Not inlined: its callers are compiled in every user's crate.
     #[inline(never)]
     fn splits_of(&self, source: EdgeId) -> Option<&dyn Any> {
-        self.splits.get(&source).map(|splits| &**splits)
+        self.splits.iter().find(|splits| splits.0 == source).map(|splits| &*splits.1)
+    }
+
+    fn incoming(&self, edge: EdgeId) -> Option<&Incoming> {
+        self.incoming.iter().find(|incoming| incoming.edge == edge)
     }
 
     fn check(&mut self) -> Result<()> {
@@ -371,8 +382,8 @@ impl Topology {
     /// Finds the two stages of each edge, and the number of instances of stages that follow their upstream.
     fn connect(&mut self) -> Result<()> {
         for (node, edge) in std::mem::take(&mut self.sends) {
-            if let Some(head) = self.heads.get(&edge) {
-                self.links.push((node, *head, self.kinds.get(&edge).copied()));
+            if let Some(Incoming { kind, head, .. }) = self.incoming(edge) {
+                self.links.push((node, *head, Some(*kind)));
             }
         }
         for (to, stage) in self.stages.iter().enumerate() {
@@ -382,7 +393,8 @@ impl Topology {
                         format!("nothing feeds `{}`: one of its inputs was not added to the job", stage.name);
                     return Err(Error::new(ErrorKind::Plan, what));
                 };
-                self.edges.insert(*edge, EdgeDef { kind: self.kinds[edge], from, to });
+                let kind = self.incoming(*edge).map_or(EdgeKind::Forward, |incoming| incoming.kind);
+                self.edges.insert(*edge, EdgeDef { kind, from, to });
             }
         }
         while let Some(i) = self.stages.iter().position(|s| s.rule == Count::Upstream && s.count == 0) {
@@ -413,17 +425,17 @@ impl Topology {
                 depth[edge.to] = depth[edge.to].max(depth[edge.from] + 1);
             }
         }
-        let mut order: Vec<usize> = (0..self.stages.len()).collect();
-        order.sort_by_key(|s| depth[*s]);
-        let mut place = vec![0; order.len()];
-        for (new, old) in order.iter().enumerate() {
-            place[*old] = new;
+        // Depth by depth, and in a depth as they were. (Sorting them would be 5,000 lines of LLVM's language.)
+        let mut stages: Vec<Option<StageDef>> = self.stages.drain(..).map(Some).collect();
+        let mut place = vec![0; stages.len()];
+        for wanted in 0..stages.len() {
+            for (old, stage) in stages.iter_mut().enumerate().filter(|(old, _)| depth[*old] == wanted) {
+                place[old] = self.stages.len();
+                self.stages.extend(stage.take());
+            }
         }
         for edge in self.edges.values_mut() {
             (edge.from, edge.to) = (place[edge.from], place[edge.to]);
         }
-        let mut keyed: Vec<(usize, StageDef)> = self.stages.drain(..).enumerate().collect();
-        keyed.sort_by_key(|(old, _)| place[*old]);
-        self.stages = keyed.into_iter().map(|(_, stage)| stage).collect();
     }
 }

@@ -5,7 +5,6 @@ use crate::channel::Signal;
 use crate::error::{Error, Result};
 use crate::metrics::{Counter, Gauge, StageMetrics};
 use crate::time::Clock;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -156,7 +155,7 @@ pub struct OpenCx {
     pub(crate) stage: String,
     pub(crate) context: Context,
     pub(crate) inputs: usize,
-    pub(crate) wires: HashMap<EdgeId, Vec<Wire>>,
+    pub(crate) wires: Vec<(EdgeId, Wire)>,
     pub(crate) batch: BatchSize,
     pub(crate) faults: Faults,
     pub(crate) clock: Arc<dyn Clock>,
@@ -212,7 +211,9 @@ impl OpenCx {
 
     /// The sending ends of `edge` for this instance.
     pub fn take_wires(&mut self, edge: EdgeId) -> Vec<Wire> {
-        self.wires.remove(&edge).unwrap_or_default()
+        let (its, others) = std::mem::take(&mut self.wires).into_iter().partition(|(to, _)| *to == edge);
+        self.wires = others;
+        its.into_iter().map(|(_, wire): (EdgeId, Wire)| wire).collect()
     }
 
     /// What the user's own code sees of all this.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::metrics::StageMetrics;
 use crate::time::{Grid, Timestamp, VirtualClock};
 use proptest::prelude::*;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
@@ -77,7 +77,7 @@ fn open_cx(inputs: usize) -> OpenCx {
         stage: "tested".to_owned(),
         context: Context { instance: 0, instances: 1, metrics: StageMetrics::default(), signal },
         inputs,
-        wires: HashMap::new(),
+        wires: Vec::new(),
         batch: BatchSize::fixed(16),
         faults: Faults::default(),
         clock: Arc::new(VirtualClock::new()),

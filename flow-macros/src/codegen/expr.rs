@@ -1,12 +1,12 @@
 //! The user's expressions: durations become `Millis`, closures own what they mention, names can be used again.
 
+use super::children::children;
 use crate::ast::{Given, given};
 use crate::duration::{self, Number};
 use crate::free;
 use crate::plan::Values;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprCall, ExprClosure, Lit, Token};
 
 /// Where an expression stands.
@@ -26,7 +26,7 @@ pub(super) fn rewritten(expr: &Expr, mode: Mode, values: &Values) -> TokenStream
     let mut expr = expr.clone();
     // a closure inside `MyOperator::new(|x| …)` runs on the records
     let mode = if mode == Mode::Builder && !matches!(expr, Expr::Closure(_)) { Mode::Owned } else { mode };
-    Rewrite { values, mode, hidden: Vec::new() }.visit_expr_mut(&mut expr);
+    Rewrite { values, mode, hidden: Vec::new() }.rewrite(&mut expr);
     durations(expr.into_token_stream())
 }
 
@@ -37,8 +37,8 @@ struct Rewrite<'v> {
     hidden: Vec<String>,
 }
 
-impl VisitMut for Rewrite<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+impl Rewrite<'_> {
+    fn rewrite(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Closure(closure) if self.mode == Mode::Builder => self.builder(closure),
             Expr::Closure(closure) => *expr = Expr::Verbatim(self.owned(closure)),
@@ -55,25 +55,23 @@ impl VisitMut for Rewrite<'_> {
             Expr::Field(field) => self.place(&mut field.base),
             Expr::MethodCall(call) => {
                 self.place(&mut call.receiver);
-                call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+                call.args.iter_mut().for_each(|arg| self.rewrite(arg));
             }
             Expr::Index(index) => {
                 self.place(&mut index.expr);
-                self.visit_expr_mut(&mut index.index);
+                self.rewrite(&mut index.index);
             }
-            _ => visit_mut::visit_expr_mut(self, expr),
+            _ => children(expr, &mut |inside| self.rewrite(inside)),
         }
         if let (Mode::Window, Expr::Call(call)) = (self.mode, &*expr) {
             *expr = Expr::Verbatim(with_setters(call));
         }
     }
-}
 
-impl Rewrite<'_> {
     /// A name that is borrowed, or whose field or method is asked for, stays as it is.
     fn place(&mut self, expr: &mut Expr) {
         if !matches!(expr, Expr::Path(_)) {
-            self.visit_expr_mut(expr);
+            self.rewrite(expr);
         }
     }
 
@@ -81,8 +79,8 @@ impl Rewrite<'_> {
         self.place(&mut call.func);
         for arg in &mut call.args {
             match arg {
-                Expr::Assign(assign) => self.visit_expr_mut(&mut assign.right),
-                arg => self.visit_expr_mut(arg),
+                Expr::Assign(assign) => self.rewrite(&mut assign.right),
+                arg => self.rewrite(arg),
             }
         }
     }
@@ -93,7 +91,7 @@ impl Rewrite<'_> {
         let before = self.hidden.len();
         self.hidden.extend(bound.map(|name| name.to_string()));
         self.mode = Mode::Owned;
-        self.visit_expr_mut(&mut closure.body);
+        self.rewrite(&mut closure.body);
         self.mode = Mode::Builder;
         self.hidden.truncate(before);
     }

@@ -18,6 +18,7 @@
 //! Only calls are generated, no algorithm, and only names of `::flow_core::__rt`. Each user token is emitted once.
 
 mod chain;
+mod children;
 mod closing;
 mod dump;
 mod expr;

@@ -9,7 +9,6 @@
 use crate::error::{Error, Result};
 use crate::sink::sink_error;
 use crate::stage::Commit;
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,10 +19,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static STAGED: AtomicU64 = AtomicU64::new(0);
 
 /// The targets that sinks of this process are writing: two of them would replace each other's result.
-static TARGETS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static TARGETS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn targets() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+fn targets() -> MutexGuard<'static, Vec<PathBuf>> {
     TARGETS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether nobody else is writing `target`; from now on this sink is.
+fn claim(target: &Path) -> bool {
+    let mut targets = targets();
+    let free = targets.iter().all(|other| other != target);
+    if free {
+        targets.push(target.into());
+    }
+    free
+}
+
+fn give_back(target: &Path) {
+    targets().retain(|other| other != target);
 }
 
 /// The file while it is written.
@@ -56,7 +69,7 @@ impl StagedFile {
         let Some(name) = target.file_name().filter(|_| !target.is_dir()) else {
             return Err(failed(target, &not_a_file()));
         };
-        if !targets().insert(target.into()) {
+        if !claim(target) {
             let what = format!("{}: another sink is writing this file", target.display());
             return Err(sink_error(what).note("give each sink a file of its own"));
         }
@@ -65,7 +78,7 @@ impl StagedFile {
         part.push(format!(".part-{}-{n}", std::process::id()));
         let staged = target.with_file_name(part);
         let file = File::create(&staged).map_err(|error| {
-            targets().remove(target);
+            give_back(target);
             failed(target, &error)
         })?;
         Ok(StagedFile { target: target.into(), staged: Some(staged), file, bytes: 0 })
@@ -124,7 +137,7 @@ impl Drop for StagedFile {
             // Nothing can be done about a file that will not go; its name says that it is no result.
             let _ = fs::remove_file(staged);
         }
-        targets().remove(&self.target);
+        give_back(&self.target);
     }
 }
 

@@ -14,6 +14,7 @@ mod inputs;
 mod lines;
 mod part;
 mod pump;
+mod queue;
 mod reading;
 mod record_ends;
 mod tcp;

@@ -82,9 +82,9 @@ pub(super) fn open<T, F: Format<T>>(
             Opened::Here(Reading::new(records, format.recount(&path), invalid))
         }
         Part::Waiting(input) => {
-            let bytes: Bytes = match &input {
-                Input::Stdin => Box::new(std::io::stdin()),
-                Input::File(path) => Box::new(OpenedLate { path: path.clone(), file: None }),
+            let bytes = match &input {
+                Input::Stdin => standard_input(),
+                Input::File(path) => opened_late(path.clone()),
             };
             let pumped = format.pumped(input.name(), bytes, stage);
             Opened::Pumped(pumped.map_err(|source| ReadError::Io { file: input.name(), source })?)
@@ -92,18 +92,18 @@ pub(super) fn open<T, F: Format<T>>(
     })
 }
 
-/// A file opened by the first read: a pipe without a writer keeps `open` waiting too.
-struct OpenedLate {
-    path: PathBuf,
-    file: Option<File>,
+fn standard_input() -> Bytes {
+    Box::new(|bytes| std::io::stdin().read(bytes))
 }
 
-impl Read for OpenedLate {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let file = match &mut self.file {
+/// A file opened by the first read: a pipe without a writer keeps `open` waiting too.
+fn opened_late(path: PathBuf) -> Bytes {
+    let mut opened = None;
+    Box::new(move |bytes| {
+        let file = match &mut opened {
             Some(file) => file,
-            none => none.insert(File::open(&self.path)?),
+            none => none.insert(File::open(&path)?),
         };
         file.read(bytes)
-    }
+    })
 }

@@ -4,10 +4,10 @@
 //! held back behind silence, and at [`BATCH_RECORDS_MAX`]. The queue is bounded: a slow pipeline makes
 //! the thread wait, and with it whoever writes.
 //!
-//! Queue and thread do not know the records' type: what is generic here is compiled in every user's crate, and a queue of
-//! the standard library is 7,000 lines of LLVM's language for each type that it carries.
+//! Queue and thread do not know the records' type: what is generic here is compiled in every user's crate.
 
 use super::broken::ReadError;
+use super::queue::{Found, Receiver, Sender, queue};
 use super::reading::{Next, Records};
 use crate::channel::Signal;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,7 +17,6 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::vec::IntoIter;
 
 /// Batches that may wait for the stage.
@@ -45,8 +44,8 @@ impl ForStage {
     }
 }
 
-/// An input of any kind.
-pub type Bytes = Box<dyn Read + Send>;
+/// Reads from an input of any kind. A function, because of a [`Read`] all methods would be compiled.
+pub type Bytes = Box<dyn FnMut(&mut [u8]) -> io::Result<usize> + Send>;
 
 /// What makes a waiting read return.
 type Close = Box<dyn FnOnce() + Send>;
@@ -63,7 +62,7 @@ struct Parcel {
 
 /// The thread's end of the queue.
 struct Post {
-    queue: SyncSender<Parcel>,
+    queue: Sender<Parcel>,
     stage: Signal,
     /// The stage has gone.
     closed: bool,
@@ -71,7 +70,7 @@ struct Post {
 
 impl Post {
     fn send(&mut self, parcel: Parcel) {
-        self.closed |= self.queue.send(parcel).is_err();
+        self.closed |= !self.queue.send(parcel);
         self.stage.wake();
     }
 }
@@ -114,7 +113,7 @@ pub(super) struct Watched {
 
 impl Read for Watched {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if self.outbox.borrow_mut().flush() { self.input.read(bytes) } else { Ok(0) }
+        if self.outbox.borrow_mut().flush() { (self.input)(bytes) } else { Ok(0) }
     }
 }
 
@@ -153,7 +152,7 @@ fn start(
     close: Option<Close>,
     stage: ForStage,
 ) -> io::Result<Box<dyn Parcels>> {
-    let (sender, queue) = sync_channel(QUEUE_BATCHES_MAX);
+    let (sender, queue) = queue(QUEUE_BATCHES_MAX);
     let ForStage { name, signal, invalid } = stage;
     std::thread::Builder::new().name(format!("{name} reader")).spawn(move || {
         let at_end = WakeAtEnd(signal.clone());
@@ -211,16 +210,14 @@ impl Parcels for Inbox {
         if self.last {
             return Ok(Next::End);
         }
-        match self.queue.try_recv() {
-            Ok(parcel) => {
+        match self.queue.take() {
+            Found::Item(parcel) => {
                 self.last = parcel.last;
                 self.invalid.add(parcel.replaced);
                 Ok(Next::Record(parcel.records))
             }
-            Err(TryRecvError::Empty) => Ok(Next::Wait),
-            Err(TryRecvError::Disconnected) => {
-                Err(Error::new(ErrorKind::Source, "the thread that reads the input panicked"))
-            }
+            Found::Nothing => Ok(Next::Wait),
+            Found::Gone => Err(Error::new(ErrorKind::Source, "the thread that reads the input panicked")),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::op::kind::{Once, Unbounded};
 use crate::source::Source;
 use crate::stage::OpenCx;
-use std::io;
+use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl<B> TcpLines<B> {
 fn connect_and_read(address: &str, options: &LineOptions, stage: ForStage) -> Result<OpenLines, ReadError> {
     let name: Arc<str> = address.into();
     let failed = |source| ReadError::Io { file: name.clone(), source };
-    let stream = connect(address).map_err(failed)?;
+    let mut stream = connect(address).map_err(failed)?;
     let other = stream.try_clone().map_err(failed)?;
     // A waiting read returns when the connection is shut down; one that is closed already may say so.
     let close = Box::new(move || drop(other.shutdown(Shutdown::Both)));
@@ -78,7 +78,8 @@ fn connect_and_read(address: &str, options: &LineOptions, stage: ForStage) -> Re
         let name = name.clone();
         move |bytes| LineReader::new(name, bytes, &options)
     };
-    let pumped = pump(Box::new(stream), records, Some(close), stage).map_err(failed)?;
+    let pumped =
+        pump(Box::new(move |bytes| stream.read(bytes)), records, Some(close), stage).map_err(failed)?;
     Ok(OpenLines::pumped(pumped))
 }
 

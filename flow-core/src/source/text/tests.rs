@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::metrics::Counter;
 use crate::source::{Poll, Reader};
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
@@ -188,7 +188,7 @@ fn a_dropped_tcp_reader_hangs_up() {
     drop(reader);
     peer.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let mut byte = [0];
-    assert_eq!(std::io::Read::read(&mut peer, &mut byte).unwrap(), 0, "the connection was closed");
+    assert_eq!(peer.read(&mut byte).unwrap(), 0, "the connection was closed");
 }
 
 #[test]
@@ -212,12 +212,14 @@ fn a_reading_thread_that_panics_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (stage, mut waiter) = stage();
-    let stream = std::net::TcpStream::connect(address).unwrap();
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
     let (mut peer, _) = listener.accept().unwrap();
     peer.write_all(b"n\n1\n").unwrap();
     let options = super::CsvOptions::default();
     let records = move |bytes| super::CsvReader::new("peer", bytes, &options);
-    let pumped = super::pump::pump::<Panics, _>(Box::new(stream), records, None, stage).unwrap();
+    let pumped =
+        super::pump::pump::<Panics, _>(Box::new(move |bytes| stream.read(bytes)), records, None, stage)
+            .unwrap();
     let opened: Opened<Panics, super::CsvReader<fs::File, Panics>> = Opened::Pumped(pumped);
     let mut reader = TextReader::<Panics, super::Fail, _>::new(opened);
     let (_, end) = drain(&mut reader, &mut waiter);
