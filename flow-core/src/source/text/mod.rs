@@ -10,6 +10,7 @@ mod fields;
 mod files;
 mod format;
 mod frame;
+mod glob;
 mod inputs;
 mod lines;
 mod part;
