@@ -30,14 +30,17 @@ impl Fresh {
         fs::write(self.folder.join("src/main.rs"), text)
     }
 
-    /// Downloads what the crate needs, so that no figure depends on the network.
+    /// Downloads what the crate needs, so that no figure depends on the network. Without a network what is there has to do.
     pub fn fetch(&self) -> Result<()> {
-        self.cargo(&["fetch"]).map(drop)
+        match self.cargo(&["fetch"]) {
+            Err(e) => self.cargo(&["fetch", "--offline"]).map(drop).map_err(|_| e),
+            Ok(_) => Ok(()),
+        }
     }
 
-    /// Removes everything that was built.
+    /// Removes everything that was built for release.
     pub fn clean(&self) -> Result<()> {
-        match fs::remove_dir_all(self.folder.join("target")) {
+        match fs::remove_dir_all(self.folder.join("target/release")) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
             _ => Ok(()),
         }

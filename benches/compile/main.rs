@@ -1,8 +1,8 @@
 //! What compiling costs: the budgets, measured in fresh crates that depend on `flow-core` alone, beside timely in the same
 //! run.
 //!
-//! `cargo bench -p flow-benches --bench compile` takes about two minutes on two cores. With `--test`, or where it is not
-//! called as a bench, it only says what it would do.
+//! `cargo bench -p flow-benches --bench compile` takes about four minutes on two cores, and says on standard error how far it
+//! is, figure by figure. With `--test`, or where it is not called as a bench, it only says what it would do.
 
 mod fresh;
 mod programs;
@@ -18,7 +18,7 @@ const CLEAN_BUILDS: usize = 3;
 const EDITS: usize = 5;
 /// The lengths of the pipelines whose marginal cost is measured.
 const OPERATORS: [usize; 3] = [25, 50, 100];
-const CHAIN_CHECKS: usize = 9;
+const CHAIN_CHECKS: usize = 21;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
@@ -34,8 +34,8 @@ fn main() -> Result<()> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(repository.join("target"), PathBuf::from);
     let root = target.join("compile-bench");
-    beside_timely(&root, &repository)?;
-    marginal(&root, &repository)
+    marginal(&root, &repository)?;
+    beside_timely(&root, &repository)
 }
 
 /// Clean build, rebuild and check of the two word counts.
@@ -47,7 +47,7 @@ fn beside_timely(root: &Path, repository: &Path) -> Result<()> {
         flow.round(round)?;
         timely.round(round)?;
     }
-    println!("a word count in a fresh crate, medians in seconds");
+    println!("\na word count in a fresh crate, medians in seconds");
     println!("{:<38} {:>7} {:>7} {:>7} {:>7}", "", "flow", "timely", "ratio", "budget");
     let timely_rebuild = median(timely.rebuild);
     row("clean release build", median(flow.clean), median(timely.clean), Some(0.5));
@@ -62,6 +62,8 @@ fn beside_timely(root: &Path, repository: &Path) -> Result<()> {
 /// The marginal cost of the operators 50 to 100 against that of 25 to 50, by `cargo check` of a text that is new.
 fn marginal(root: &Path, repository: &Path) -> Result<()> {
     let chain = Fresh::new(root, "chain", &dependencies(&FLOW, repository))?;
+    chain.write(&programs::chain(1, 0))?;
+    chain.fetch()?;
     let mut checks = OPERATORS.map(|_| Vec::new());
     for edit in 0..=CHAIN_CHECKS as u32 {
         for (operators, times) in OPERATORS.iter().zip(&mut checks) {
@@ -70,11 +72,12 @@ fn marginal(root: &Path, repository: &Path) -> Result<()> {
             // The first check compiles the library too.
             if edit > 0 {
                 times.push(secs);
+                eprintln!("check of {operators} operators: {secs:.3} s");
             }
         }
     }
     let [short, middle, long] = checks.map(median);
-    println!("\ncargo check of a pipeline of 25, 50 and 100 operators: {short:.3}, {middle:.3}, {long:.3} s");
+    println!("cargo check of a pipeline of 25, 50 and 100 operators: {short:.3}, {middle:.3}, {long:.3} s");
     row("operators 50–100 against 25–50", long - middle, middle - short, Some(2.5));
     Ok(())
 }
@@ -94,23 +97,29 @@ impl Figures {
         let fresh = Fresh::new(root, program.name, &dependencies(program, repository))?;
         fresh.write(&program.text(0))?;
         fresh.fetch()?;
+        // Not measured: it checks the dependencies.
+        fresh.check()?;
         Ok(Figures { program, fresh, edit: 0, clean: Vec::new(), rebuild: Vec::new(), check: Vec::new() })
     }
 
     fn round(&mut self, round: usize) -> Result<()> {
         if round < CLEAN_BUILDS {
             self.fresh.clean()?;
-            self.clean.push(self.fresh.build()?);
-            // Not measured: it checks the dependencies.
-            self.fresh.check()?;
+            self.clean.push(self.told("clean build", self.fresh.build()?));
         }
         if round < EDITS {
             self.edit()?;
-            self.rebuild.push(self.fresh.build()?);
+            self.rebuild.push(self.told("build after an edit", self.fresh.build()?));
             self.edit()?;
-            self.check.push(self.fresh.check()?);
+            self.check.push(self.told("check after an edit", self.fresh.check()?));
         }
         Ok(())
+    }
+
+    /// A run that is broken off has shown what it had.
+    fn told(&self, what: &str, secs: f64) -> f64 {
+        eprintln!("{}: {what}: {secs:.3} s", self.program.name);
+        secs
     }
 
     fn edit(&mut self) -> Result<()> {

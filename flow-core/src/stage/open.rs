@@ -71,7 +71,7 @@ pub struct Faults(Arc<FaultCell>);
 // Not derived: what is derived is compiled again in every crate that uses it, and each operator has this.
 impl Default for Faults {
     fn default() -> Self {
-        Faults(Arc::default())
+        Faults(Arc::new(FaultCell::default()))
     }
 }
 
