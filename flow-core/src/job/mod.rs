@@ -18,7 +18,7 @@ use crate::op::chain::Whole;
 use crate::stage::{BatchSize, BuildCx, Commits, Topology};
 use crate::time::{Clock, Millis, SystemClock, VirtualClock};
 use handle::Running;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Builds one pass of one end of the pipeline.
 type End = Box<dyn Fn(&mut BuildCx) + Send>;
@@ -80,11 +80,12 @@ impl Job {
 
     /// Adds an end of the pipeline.
     pub fn add<E: Terminal>(&mut self, end: E) {
-        let original = Mutex::new(end);
-        self.ends.push(Box::new(move |cx| {
-            let end = original.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            end.build_end(cx, Whole);
-        }));
+        self.push(Box::new(move |cx| end.clone().build_end(cx, Whole)));
+    }
+
+    /// Apart from [`Job::add`], which is compiled again for each end.
+    fn push(&mut self, end: End) {
+        self.ends.push(end);
     }
 
     /// In how many instances everything behind an exchange runs; 1 unless said otherwise.

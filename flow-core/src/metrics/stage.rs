@@ -35,6 +35,7 @@ impl Default for StageMetrics {
 }
 
 impl Clone for StageMetrics {
+    #[inline(never)]
     fn clone(&self) -> Self {
         StageMetrics {
             records_in: self.records_in.clone(),
