@@ -1,7 +1,7 @@
 //! What compiling costs: the budgets, measured in fresh crates that depend on `flow-core` alone, beside timely in the same
 //! run.
 //!
-//! `cargo bench -p flow-benches --bench compile` takes about four minutes on two cores, and says on standard error how far it
+//! `cargo bench -p flow-benches --bench compile` takes about three minutes on two cores, and says on standard error how far it
 //! is, figure by figure. With `--test`, or where it is not called as a bench, it only says what it would do.
 
 mod fresh;
