@@ -1,7 +1,7 @@
 //! A string for records: words, codes and names without an allocation.
 
-use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde_core::de::{self, Deserializer, Visitor};
+use serde_core::{Deserialize, Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
