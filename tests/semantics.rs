@@ -8,8 +8,6 @@
 //! |---|---|
 //! | N6, N7, N8, N10 | sliding windows |
 //! | N13 | evictors |
-//! | N14, N15 | count windows |
-//! | S1 to S12 | sessions |
 //! | J1 to J11, "`None` never joins `None`" | joins |
 //! | T1 to T6, T10, W16 | timers, `process` |
 //! | T7, T9 | state with a time to live |
@@ -49,4 +47,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, late, order, keyed, text);
+suites!(windows, sessions, counts, late, order, keyed, text);

@@ -14,3 +14,4 @@ pub use crate::source::{
 };
 pub use crate::time::{Millis, Timestamp};
 pub use crate::window::{Late, Windowed, global, tumbling};
+pub use crate::window::{count, session, session_by};

@@ -72,6 +72,14 @@ impl<T, A: Aggregate<T>> Algebra<T, A> for Plain {
     }
 }
 
+/// The accumulators of aggregate `A` merge: what windows ask for that become one, as sessions do.
+#[diagnostic::on_unimplemented(
+    message = "the accumulators of `{A}` do not merge, but two sessions become one when an element joins them",
+    label = "sessions need an aggregate that merges",
+    note = "`count`, `sum`, `min`, `max`, `mean`, `first`, `last`, `collect` and their like do; a fold over a session is `collect` and a `map` behind it, or implement `flow_core::aggregate::Mergeable<{T}>` for an aggregate of your own"
+)]
+pub trait Joins<T, A: Aggregate<T>>: Algebra<T, A> {}
+
 macro_rules! algebras {
     ($($name:ident: $bound:ident, $commutes:literal, $inverts:literal;)*) => {$(
         impl<T, A: $bound<T>> Algebra<T, A> for $name {
@@ -83,6 +91,8 @@ macro_rules! algebras {
                 aggregate.merge(acc, later)
             }
         }
+        #[diagnostic::do_not_recommend]
+        impl<T, A: $bound<T>> Joins<T, A> for $name {}
     )*};
 }
 algebras! {

@@ -19,7 +19,7 @@ mod tuples;
 #[cfg(test)]
 mod tests;
 
-pub use algebra::{Algebra, Commutative, Commutes, Invertible, Inverts, Mergeable, Merges, Plain};
+pub use algebra::{Algebra, Commutative, Commutes, Invertible, Inverts, Joins, Mergeable, Merges, Plain};
 pub use basic::{Best, Count, FirstLast, FoldWith, ReduceWith};
 pub use found::Found;
 pub use handle::Agg;

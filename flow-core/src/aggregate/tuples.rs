@@ -1,7 +1,7 @@
 //! A tuple of aggregates is an aggregate. It has a result when each part has one: for any record, since a part over values that
 //! may be missing gives an `Option`.
 
-use super::{Aggregate, Algebra, Overflow};
+use super::{Aggregate, Algebra, Joins, Overflow};
 
 /// The algebra of a tuple: what all its parts can do.
 pub struct Each;
@@ -49,6 +49,7 @@ macro_rules! tuples {
                 Ok(())
             }
         }
+        impl<T, $($a: Aggregate<T, Algebra: Joins<T, $a>>),+> Joins<T, ($($a,)+)> for Each {}
     };
 }
 tuples!(A 0);

@@ -1,12 +1,12 @@
 //! The window operator: adds elements to panes, and fires panes that the watermark has passed.
 
-use super::late::{Late, Lateness, Policy};
+use super::late::{Late, Lateness, Policy, too_late};
 use super::merging::Merged;
 use super::panes::{Open, Panes};
 use super::run::{add_run, merge_part, merge_whole};
 use super::spec::{Assign, Span, Windowed};
 use crate::aggregate::{Aggregate, Overflow};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::operator::operator_error;
 use crate::op::{KeyFn, KeyTypes};
@@ -36,7 +36,7 @@ pub type ItemOf<X, F, A, P> = Item<<F as KeyTypes<X>>::Route, Load<X, F, A, P>>;
 pub type MergedOf<X, F, A> = Merged<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
 
 /// Entries fired between two looks at the room downstream.
-const FIRED_AT_ONCE: usize = 256;
+pub const FIRED_AT_ONCE: usize = 256;
 
 /// The head of a window's stage.
 pub struct WindowHead<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> {
@@ -128,11 +128,8 @@ where
         self.state.late.add(1);
         let late_by = Millis(i64::try_from(by).unwrap_or(i64::MAX));
         if P::FAILS {
-            let what = format!("an element at {time} came {late_by} too late for its window");
-            let error = Error::new(ErrorKind::Late, what).in_stage(self.meta.id()).at(self.meta.at());
             self.failed = true;
-            self.faults
-                .raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
+            self.faults.raise(too_late(&self.meta, time, late_by));
         } else if let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load) {
             let (_, value) = self.key.unite(route, rest);
             if let Some(late) = P::late(Late { value, timestamp: time, late_by }) {
@@ -197,7 +194,7 @@ where
     }
 }
 
-fn row<K, V>(span: Span, key: K, value: Option<V>) -> Option<Windowed<K, V>> {
+pub fn row<K, V>(span: Span, key: K, value: Option<V>) -> Option<Windowed<K, V>> {
     let (start, end) = span.shown();
     value.map(|value| Windowed { key, start, end, value })
 }
@@ -214,6 +211,23 @@ where
 {
     if let Some(row) = row {
         next.push(P::result(row), S::of(span.due()));
+    }
+}
+
+/// Emits the result of a window at its end, where that belongs to it: of a session, or of so many elements.
+#[inline(always)]
+pub fn emit_at_end<K, V, T, P, S, N>(next: &mut N, row: Option<Windowed<K, V>>)
+where
+    K: 'static,
+    V: 'static,
+    T: 'static,
+    P: Policy<Windowed<K, V>, T>,
+    S: Stamp,
+    N: Push<P::Emit, S>,
+{
+    if let Some(row) = row {
+        let end = row.end;
+        next.push(P::result(row), S::of(end));
     }
 }
 

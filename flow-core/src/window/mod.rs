@@ -1,13 +1,16 @@
 //! Windows: which records belong together, and when their result is due.
 //!
-//! * [`spec`]: the description: tumbling, global;
+//! * [`spec`]: the description: tumbling, global; [`windowing`]: the operator it becomes;
 //! * [`late`]: what happens to elements that come too late;
 //! * `panes`: state by pane, one table each; pure;
 //! * `head`: the operator: panes, watermark, firing as a cursor; `sender`, `merging`: what happens before the exchange;
 //! * `run`: the tight loops of both;
+//! * [`session`]: windows that grow with their elements; [`count`]: windows of so many elements;
+//!   `singly`: what both do before the exchange;
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;
+pub mod count;
 mod fields;
 mod head;
 pub mod late;
@@ -16,9 +19,14 @@ mod panes;
 mod run;
 mod saved;
 mod sender;
+pub mod session;
 mod shortcuts;
+mod singly;
 pub mod spec;
 pub mod total;
+pub mod windowing;
 
+pub use count::{Counted, count};
 pub use late::{Late, Lateness};
+pub use session::{Session, session, session_by};
 pub use spec::{Global, Tumbling, Windowed, global, tumbling};

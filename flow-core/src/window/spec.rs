@@ -40,7 +40,8 @@ impl Span {
     }
 }
 
-fn saturate(t: i128) -> Timestamp {
+/// An exact point of time within the range of timestamps.
+pub(super) fn saturate(t: i128) -> Timestamp {
     Timestamp(t.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
 }
 
