@@ -25,6 +25,10 @@ mod large;
 mod pipeline;
 #[path = "semantics/random.rs"]
 mod random;
+#[path = "semantics/random_counts.rs"]
+mod random_counts;
+#[path = "semantics/random_sessions.rs"]
+mod random_sessions;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]

@@ -36,6 +36,12 @@ fn names(els: Vec<El>) -> String {
     els.into_iter().map(|el| el.name).collect::<Vec<_>>().join(",")
 }
 
+/// For windows whose order inside is not what is tested.
+fn sorted(mut els: Vec<El>) -> String {
+    els.sort_by(|a, b| a.name.cmp(&b.name));
+    names(els)
+}
+
 fn joined(mut a: El, b: El) -> El {
     a.name = format!("{}+{}", a.name, b.name);
     a
@@ -76,6 +82,7 @@ macro_rules! kinds {
                     windows.late(fail).aggregate(|a| a.collect()).map(|w| element(w, names)).boxed()
                 }
                 ("side", "collect") => forking.fork(windows.late(side).aggregate(|a| a.collect()), names),
+                ("side", "sorted") => forking.fork(windows.late(side).aggregate(|a| a.collect()), sorted),
                 ("side", "sum") => {
                     forking.fork(windows.late(side).aggregate(|a| a.sum(El::number)), |v| v.to_string())
                 }

@@ -60,7 +60,7 @@ impl Model {
 }
 
 /// Elements around a watermark that rises by small steps: most boundaries are met exactly.
-fn arrivals(keyed: bool) -> impl Strategy<Value = Vec<Arrival>> {
+pub fn arrivals(keyed: bool) -> impl Strategy<Value = Vec<Arrival>> {
     let rise = prop_oneof![3 => Just(None), 1 => (0i64..9).prop_map(Some)];
     proptest::collection::vec((rise, 0..3, -12i64..12), 0..30).prop_map(move |steps| {
         let mut now = -10;
@@ -153,8 +153,14 @@ fn counts(size: i64, union: bool, inputs: Vec<Vec<Arrival>>) -> Case {
     Case { id, steps, inputs, rows, ..Case::default() }
 }
 
+/// Few cases, each of which runs in many ways; `FLOW_RANDOM_CASES` says how many others.
+pub fn config() -> ProptestConfig {
+    let cases = std::env::var("FLOW_RANDOM_CASES").map_or(20, |text| text.parse().expect("a number"));
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn windows_are_those_of_the_model(
