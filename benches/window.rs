@@ -1,4 +1,5 @@
-//! Windows: tumbling event-time windows of 1 s, count and sum per key, beside the same loop over a table a window.
+//! Windows: tumbling event-time windows of 1 s, count and sum per key, beside the same loop over a table a window; sessions and
+//! count windows of the same elements, without one.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -20,9 +21,24 @@ dataflow! {
     }
 }
 
-fn flow(n: u64) -> (u64, u64) {
+dataflow! {
+    fn sessions(n: u64, answer: Collected<(u64, u64)>) {
+        let events = source(generate(n, event)).event_time(|e| Timestamp(e.ts), disorder = 100ms);
+        let sums = events.key_by(|e| e.key).window(session(1s), late = drop).aggregate(|a| (a.count(), a.wrapping_sum(|e| e.val)));
+        let hashes = sums.map(|w| window_hash(w.key, w.start.0, w.value.0, w.value.1));
+        hashes.aggregate(|a| (a.count(), a.wrapping_sum(|x| *x))).collect(&answer);
+    }
+
+    fn hundreds(n: u64, answer: Collected<(u64, u64)>) {
+        let events = source(generate(n, event)).key_by(|e| e.key).window(count(100));
+        let sums = events.aggregate(|a| (a.count(), a.wrapping_sum(|e| e.val)));
+        sums.aggregate(|a| (a.sum(|w| w.value.0), a.wrapping_sum(|w| w.value.1))).collect(&answer);
+    }
+}
+
+fn run(pipeline: impl FnOnce(u64, Collected<(u64, u64)>) -> Job, n: u64) -> (u64, u64) {
     let answer = Collected::new();
-    counts(n, answer.clone()).run().expect("the job ends well");
+    pipeline(n, answer.clone()).run().expect("the job ends well");
     answer.take()[0]
 }
 
@@ -57,11 +73,14 @@ fn close(windows: &mut BTreeMap<i64, Table>, watermark: i64, answer: &mut Answer
 }
 
 fn window(c: &mut Criterion) {
-    assert_eq!(flow(N), by_hand(N), "flow and the loop agree");
+    assert_eq!(run(counts, N), by_hand(N), "flow and the loop agree");
+    assert_eq!(run(hundreds, N).0, N, "every element is in a window");
     let mut group = c.benchmark_group("window");
     group.sample_size(20);
     group.bench_function("hand", |b| b.iter(|| by_hand(black_box(N))));
-    group.bench_function("flow", |b| b.iter(|| flow(black_box(N))));
+    group.bench_function("flow", |b| b.iter(|| run(counts, black_box(N))));
+    group.bench_function("sessions", |b| b.iter(|| run(sessions, black_box(N))));
+    group.bench_function("count", |b| b.iter(|| run(hundreds, black_box(N))));
     group.finish();
 }
 

@@ -6,6 +6,11 @@ use super::{Aggregate, Algebra, Joins, Overflow};
 /// The algebra of a tuple: what all its parts can do.
 pub struct Each;
 
+/// A tuple whose every part merges. It stands between the tuples and [`Joins`] so that messages name the part, and no tuples of
+/// other lengths.
+pub trait EachJoins<T>: Aggregate<T, Algebra = Each> {}
+impl<T, A: EachJoins<T>> Joins<T, A> for Each where Each: Algebra<T, A> {}
+
 macro_rules! tuples {
     ($($a:ident $i:tt),+) => {
         #[diagnostic::do_not_recommend]
@@ -49,7 +54,7 @@ macro_rules! tuples {
                 Ok(())
             }
         }
-        impl<T, $($a: Aggregate<T, Algebra: Joins<T, $a>>),+> Joins<T, ($($a,)+)> for Each {}
+        impl<T, $($a: Aggregate<T, Algebra: Joins<T, $a>>),+> EachJoins<T> for ($($a,)+) {}
     };
 }
 tuples!(A 0);

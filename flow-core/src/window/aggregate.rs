@@ -25,6 +25,9 @@ pub struct WindowedStream<X, K, C, F, W, P> {
     typed: PhantomData<fn() -> (X, K)>,
 }
 
+/// A stream cut into windows `W`, where they are windows.
+pub type Cut<X, K, C, F, W> = Proved<<W as Windowing>::Needs, WindowedStream<X, K, C, F, W, DropLate>>;
+
 impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// Cuts the records of each key into windows.
     ///
@@ -44,7 +47,7 @@ impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [("tea", 0, (2, 8)), ("tea", 10, (1, 7))]);
     /// ```
-    pub fn window<W: Windowing + Over<K>>(self, window: W) -> WindowedStream<X, K, C, F, W, DropLate> {
+    pub fn window<W: Over<K>>(self, window: W) -> Cut<X, K, C, F, W> {
         WindowedStream::new(self.chain, self.key, window)
     }
 
@@ -63,10 +66,7 @@ impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [(0, 6, 2), (7, 8, 1)]);
     /// ```
-    pub fn window_of<W: Windowing + Over<K>>(
-        self,
-        describe: impl FnOnce(Records<F::Value>) -> W,
-    ) -> WindowedStream<X, K, C, F, W, DropLate>
+    pub fn window_of<W: Over<K>>(self, describe: impl FnOnce(Records<F::Value>) -> W) -> Cut<X, K, C, F, W>
     where
         F: KeyTypes<X>,
     {
@@ -86,15 +86,12 @@ impl<T> Records<T> {
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Cuts all records into windows, in a single instance; the key of the results is `()`.
-    pub fn window<W: Windowing + Over<K>>(self, window: W) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
+    pub fn window<W: Over<K>>(self, window: W) -> Cut<T, K, C, NoKey, W> {
         WindowedStream::new(self.chain, NoKey, window)
     }
 
     /// See [`KeyedStream::window_of`].
-    pub fn window_of<W: Windowing + Over<K>>(
-        self,
-        describe: impl FnOnce(Records<T>) -> W,
-    ) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
+    pub fn window_of<W: Over<K>>(self, describe: impl FnOnce(Records<T>) -> W) -> Cut<T, K, C, NoKey, W> {
         self.window(describe(Records(PhantomData)))
     }
 }

@@ -1,6 +1,7 @@
 //! What a window is: its description, and how its result looks.
 
 use super::fields::serde_fields;
+use super::windowing::Windowing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Ends, HasEventTime};
 use crate::time::{Grid, Millis, Timestamp};
@@ -61,7 +62,12 @@ pub trait Assign: Clone + Send + 'static {
 }
 
 /// A window that can be used on streams of kind `K`.
-pub trait Over<K> {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not describe windows",
+    label = "not a window",
+    note = "write `.window(tumbling(1h))`, `.window(session(30min))`, `.window(count(100))` or `.window(global())`"
+)]
+pub trait Over<K>: Windowing {}
 
 /// Windows of one size, one after the other, aligned to the epoch plus an offset.
 #[derive(Debug, Clone, Copy)]

@@ -6,11 +6,6 @@ use crate::aggregate::{Aggregate, Joins};
 use crate::stage::{Count, EdgeKind, EdgeRef, Meta};
 
 /// A description of windows: what `.window(…)` takes.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not describe windows",
-    label = "not a window",
-    note = "write `.window(tumbling(1h))`, `.window(session(30min))`, `.window(count(100))` or `.window(global())`"
-)]
 pub trait Windowing: Sized {
     /// What the operator asks of an aggregate: [`Adds`], or [`Merging`].
     type Needs;

@@ -2,12 +2,11 @@
 
 use super::{calls, values};
 use crate::ast::{Given, Pipeline, Statement, given};
-use crate::check::time::called;
 use crate::diag::Diagnostics;
 use crate::duration::{self, Argument, Number};
 use crate::graph::Graph;
 use crate::message;
-use crate::ops::{self, Value};
+use crate::ops::{self, Takes, Value};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Expr, Lit};
 
@@ -26,9 +25,9 @@ fn value(name: &str, wanted: Value, given: &Expr, diagnostics: &mut Diagnostics)
     let allows = |millis: i64| match wanted {
         Value::Duration => millis >= 0,
         Value::PositiveDuration => millis > 0,
-        Value::SignedDuration | Value::Late | Value::Expression => true,
+        Value::SignedDuration | Value::Late | Value::Elements | Value::Expression => true,
     };
-    let is_duration = !matches!(wanted, Value::Late | Value::Expression);
+    let is_duration = !matches!(wanted, Value::Late | Value::Elements | Value::Expression);
     let text = crate::text::text(quote::quote!(#given));
     match duration::argument(given) {
         Argument::Bare(digits) if is_duration => {
@@ -48,12 +47,17 @@ fn value(name: &str, wanted: Value, given: &Expr, diagnostics: &mut Diagnostics)
 pub(super) fn sizes(graph: &Graph, diagnostics: &mut Diagnostics) {
     let windows = calls(graph).filter(|(_, _, row)| row.output == ops::Output::Window);
     for description in windows.flat_map(|(_, call, _)| values(call)) {
-        let Some(window) = called(description).and_then(|name| ops::window(&name)) else { continue };
+        let Some(window) = ops::described(description) else { continue };
+        let what = match window.takes {
+            Takes::Size => "the size of a window",
+            Takes::Gap => "the gap of a session",
+            Takes::Nothing | Takes::GapOf | Takes::Elements => continue,
+        };
         let Expr::Call(call) = description else { continue };
         let mut size = None;
         for arg in &call.args {
             match given(arg.clone()) {
-                Given::Positional(arg) => size = size_of(&arg, diagnostics),
+                Given::Positional(arg) => size = size_of(&arg, what, diagnostics),
                 Given::Named(given) => {
                     if let Some(known) = window.named.iter().find(|known| given.name == known.name) {
                         value(known.name, known.value, &given.value, diagnostics);
@@ -66,7 +70,7 @@ pub(super) fn sizes(graph: &Graph, diagnostics: &mut Diagnostics) {
 }
 
 /// The literal size of a window and its text, where it is one that can be.
-fn size_of(arg: &Expr, diagnostics: &mut Diagnostics) -> Option<(i64, String)> {
+fn size_of(arg: &Expr, what: &str, diagnostics: &mut Diagnostics) -> Option<(i64, String)> {
     let text = crate::text::text(quote::quote!(#arg));
     match duration::argument(arg) {
         Argument::Bare(digits) => {
@@ -74,7 +78,7 @@ fn size_of(arg: &Expr, diagnostics: &mut Diagnostics) -> Option<(i64, String)> {
             None
         }
         Argument::Millis(millis) if millis <= 0 => {
-            diagnostics.error(arg, message::not_positive("the size of a window", &text));
+            diagnostics.error(arg, message::not_positive(what, &text));
             None
         }
         Argument::Millis(millis) => Some((millis, text)),
