@@ -123,7 +123,7 @@ fn case(
 }
 
 /// Without the elements that do not respect their own input's watermark.
-fn on_time(input: Vec<Arrival>) -> Vec<Arrival> {
+pub fn on_time(input: Vec<Arrival>) -> Vec<Arrival> {
     let mut watermark = i64::MIN;
     let keep = |arrival: &Arrival| match arrival {
         Arrival::Watermark(w) => {

@@ -1,7 +1,7 @@
 //! Random inputs through sessions, against a model that keeps every element and makes the sessions anew each time.
 
 use crate::case::{Arrival, Case, El, instant};
-use crate::random::{arrivals, config};
+use crate::random::{arrivals, config, on_time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -151,6 +151,27 @@ fn case(of: Sessions, mut input: Vec<Arrival>) -> Case {
     Case { id, steps, inputs: vec![input], rows: model.rows, late: model.late, ..Case::default() }
 }
 
+/// Counts by key and session, of all inputs together: whatever meets when, nothing is late and no session is cut.
+fn counts(gap: i64, union: bool, inputs: Vec<Vec<Arrival>>) -> Case {
+    let mut times: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    for arrival in inputs.iter().flatten() {
+        if let Arrival::Item(el) = arrival {
+            times.entry(&el.key).or_default().push(el.time);
+        }
+    }
+    let mut rows = Vec::new();
+    for (key, mut times) in times {
+        times.sort_unstable();
+        let sessions = times.chunk_by(|a, b| b - a <= gap);
+        rows.extend(sessions.map(|s| format!("[{},{}) {key}/{}", s[0], s[s.len() - 1] + gap, s.len())));
+    }
+    let window = format!("session {gap} keyed count");
+    let steps = union.then_some("union").into_iter().chain([window.as_str()]);
+    let steps = steps.map(|s| s.split(' ').map(str::to_owned).collect()).collect();
+    let id = format!("random: {steps:?} {inputs:?}");
+    Case { id, steps, inputs, rows, ..Case::default() }
+}
+
 prop_compose! {
     fn sessions()(
         gap in proptest::option::weighted(0.7, 1i64..12),
@@ -170,6 +191,16 @@ proptest! {
         (sessions, input) in sessions().prop_flat_map(|s| (Just(s), arrivals(s.keyed))),
     ) {
         let answer = crate::runner::check(&case(sessions, input));
+        prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
+    }
+
+    #[test]
+    fn whatever_meets_when_no_session_is_cut(
+        gap in 1i64..12,
+        union in any::<bool>(),
+        inputs in proptest::collection::vec(arrivals(true).prop_map(on_time), 2..4),
+    ) {
+        let answer = crate::runner::check(&counts(gap, union, inputs));
         prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
     }
 }

@@ -25,9 +25,6 @@ pub struct WindowedStream<X, K, C, F, W, P> {
     typed: PhantomData<fn() -> (X, K)>,
 }
 
-/// A stream cut into windows `W`, where they are windows.
-pub type Cut<X, K, C, F, W> = Proved<<W as Windowing>::Needs, WindowedStream<X, K, C, F, W, DropLate>>;
-
 impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// Cuts the records of each key into windows.
     ///
@@ -47,7 +44,7 @@ impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [("tea", 0, (2, 8)), ("tea", 10, (1, 7))]);
     /// ```
-    pub fn window<W: Over<K>>(self, window: W) -> Cut<X, K, C, F, W> {
+    pub fn window<W: Over<K>>(self, window: W) -> WindowedStream<X, K, C, F, W, DropLate> {
         WindowedStream::new(self.chain, self.key, window)
     }
 
@@ -66,7 +63,10 @@ impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [(0, 6, 2), (7, 8, 1)]);
     /// ```
-    pub fn window_of<W: Over<K>>(self, describe: impl FnOnce(Records<F::Value>) -> W) -> Cut<X, K, C, F, W>
+    pub fn window_of<W: Over<K>>(
+        self,
+        describe: impl FnOnce(Records<F::Value>) -> W,
+    ) -> WindowedStream<X, K, C, F, W, DropLate>
     where
         F: KeyTypes<X>,
     {
@@ -86,12 +86,15 @@ impl<T> Records<T> {
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Cuts all records into windows, in a single instance; the key of the results is `()`.
-    pub fn window<W: Over<K>>(self, window: W) -> Cut<T, K, C, NoKey, W> {
+    pub fn window<W: Over<K>>(self, window: W) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
         WindowedStream::new(self.chain, NoKey, window)
     }
 
     /// See [`KeyedStream::window_of`].
-    pub fn window_of<W: Over<K>>(self, describe: impl FnOnce(Records<T>) -> W) -> Cut<T, K, C, NoKey, W> {
+    pub fn window_of<W: Over<K>>(
+        self,
+        describe: impl FnOnce(Records<T>) -> W,
+    ) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
         self.window(describe(Records(PhantomData)))
     }
 }
@@ -159,7 +162,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
         make: impl FnOnce(Agg<F::Value>) -> A,
     ) -> P::Output<K, WindowChain<X, K, C, F, W, A, P>>
     where
-        A: Aggregate<F::Value, Acc: Keep<K::Mode>> + Suits<F::Value, W::Needs>,
+        A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
         P: Policy<Row<X, F, A>, F::Value>,
     {
         let parts = Parts {

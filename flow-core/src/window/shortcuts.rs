@@ -43,7 +43,6 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     pub fn count(self) -> Output<X, K, C, F, W, Count, P>
     where
         u64: Keep<K::Mode>,
-        Count: Suits<F::Value, W::Needs>,
         P: Policy<Row<X, F, Count>, F::Value>,
     {
         self.aggregate_as("count", |a| a.count())
@@ -55,7 +54,6 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         N::Number: Keep<K::Mode>,
-        Sum<G>: Suits<F::Value, W::Needs>,
         P: Policy<RowOf<X, F, N::Number>, F::Value>,
     {
         self.aggregate_as("sum", |a| a.sum(number))
@@ -70,7 +68,6 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         N::Number: Keep<K::Mode>,
-        WrappingSum<G>: Suits<F::Value, W::Needs>,
         P: Policy<RowOf<X, F, N::Number>, F::Value>,
     {
         self.aggregate_as("wrapping_sum", |a| a.wrapping_sum(number))
@@ -82,7 +79,6 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         Option<N::Value>: Keep<K::Mode>,
-        Best<G>: Suits<F::Value, W::Needs>,
         P: Policy<RowOf<X, F, BestOf<N>>, F::Value>,
     {
         self.aggregate_as("min", |a| a.min(measure))
@@ -94,7 +90,6 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     where
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         Option<N::Value>: Keep<K::Mode>,
-        Best<G>: Suits<F::Value, W::Needs>,
         P: Policy<RowOf<X, F, BestOf<N>>, F::Value>,
     {
         self.aggregate_as("max", |a| a.max(measure))

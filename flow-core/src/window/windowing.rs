@@ -39,8 +39,7 @@ pub enum Merging {}
 
 /// An aggregate of `T` that does what windows [need](Windowing::Needs).
 pub trait Suits<T, Needs> {}
-#[diagnostic::do_not_recommend]
-impl<T, A: Aggregate<T>> Suits<T, Adds> for A {}
+impl<T, A> Suits<T, Adds> for A {}
 impl<T, A: Aggregate<T, Algebra: Joins<T, A>>> Suits<T, Merging> for A {}
 
 /// In how many instances a window runs and how records get there; without a key it is one.
