@@ -54,7 +54,7 @@ pub enum Total {
     Aggregate(Agg),
 }
 
-/// A tumbling window; without a form it has no key.
+/// A tumbling window, or a session with a gap of this size; without a form it has no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub form: Option<Form>,
@@ -62,6 +62,16 @@ pub struct Window {
     pub offset: i64,
     pub lateness: i64,
     pub side: bool,
+    pub agg: Agg,
+}
+
+/// A count window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    pub form: Option<Form>,
+    pub size: u64,
+    pub every: Option<u64>,
+    pub exact: bool,
     pub agg: Agg,
 }
 
@@ -93,6 +103,8 @@ pub enum Op {
     Roll(Form, Roll),
     Distinct,
     Tumbling(Window),
+    Session(Window),
+    Counted(Counts),
     GlobalWindow(Option<Form>, Agg),
     Total(Total),
     Partition(u8),
@@ -174,6 +186,18 @@ fn window() -> impl Strategy<Value = Window> {
     )
 }
 
+/// Its aggregate merges, and the order inside does not matter.
+fn session() -> impl Strategy<Value = Window> {
+    let agg = prop::sample::select(vec![Agg::Count, Agg::Sum, Agg::Spread]);
+    (window(), agg).prop_map(|(window, agg)| Window { offset: 0, agg, ..window })
+}
+
+fn counts() -> impl Strategy<Value = Counts> {
+    let form = prop::option::weighted(0.75, form());
+    (form, 1..9u64, prop::option::of(1..12u64), any::<bool>(), agg())
+        .prop_map(|(form, size, every, exact, agg)| Counts { form, size, every, exact, agg })
+}
+
 fn disorder() -> impl Strategy<Value = i64> {
     prop_oneof![5 => Just(0), 4 => 1..10i64, 1 => Just(100), 1 => Just(100_000)]
 }
@@ -233,6 +257,8 @@ fn stateful() -> impl Strategy<Value = Op> {
         1 => Just(Op::Distinct),
         1 => disorder().prop_map(Op::EventTime),
         8 => window().prop_map(Op::Tumbling),
+        3 => session().prop_map(Op::Session),
+        2 => counts().prop_map(Op::Counted),
         1 => (prop::option::weighted(0.75, form()), agg()).prop_map(|(form, agg)| Op::GlobalWindow(form, agg)),
         3 => total.prop_map(Op::Total),
     ]

@@ -52,7 +52,7 @@ fn bounds(window: &Window, t: i64) -> (i128, i128) {
     (start, start + size)
 }
 
-fn shown(t: i128) -> i64 {
+pub fn shown(t: i128) -> i64 {
     t.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
@@ -77,13 +77,17 @@ pub fn tumbling(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
         }
     }
     run.fire(i128::MAX)?;
-    let Run { results, late, .. } = run;
+    Some(judged(window, p, single, run.results, run.late))
+}
+
+/// What comes of a window that judges its elements.
+pub fn judged(window: &Window, p: usize, single: bool, results: Strand, late: Strand) -> Outcome {
     let instances = if window.form.is_some() { p } else { 1 };
     let count = late.iter().filter(|event| matches!(event, Event::El(_))).count();
     let results = by_key(true, instances, vec![results], !single, single);
     let late = by_key(true, instances, vec![late], !single, single);
     let ports = if window.side { vec![results, late] } else { vec![results] };
-    Some(Outcome { ports, late: count, cuts: false })
+    Outcome { ports, late: count, cuts: false }
 }
 
 /// A window operator at work: for each open window its keys, as they first came, with their records.
