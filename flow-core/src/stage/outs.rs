@@ -8,6 +8,7 @@ use crate::batch::{Batch, Mark};
 use crate::channel::{Sender, TrySendError};
 use crate::exchange::instance_of;
 use crate::metrics::Counter;
+use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
@@ -167,8 +168,13 @@ impl<M: Send + 'static, P: Send + 'static> Outs<M, P> {
             let lane = &mut self.lanes[to];
             let at = lane.items.len();
             match (lane.marks.last_mut(), mark) {
-                // Nothing between two watermarks: the later one says it all.
-                (Some((last, Mark::Watermark(w))), Mark::Watermark(new)) if *last == at => *w = new,
+                // Nothing between two watermarks: the later one says it all. But for the last of all: what was held back
+                // until then leaves before it, and meets the one that was before.
+                (Some((last, Mark::Watermark(w))), Mark::Watermark(new))
+                    if *last == at && new < Timestamp::MAX =>
+                {
+                    *w = new;
+                }
                 _ => lane.marks.push((at, mark)),
             }
             if lane.marks.len() >= MARKS_MAX || !matches!(mark, Mark::Watermark(_)) {

@@ -9,6 +9,7 @@ use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Visit};
 use crate::stage::{BuildCx, HeadStage, Push};
 use crate::state::Keep;
+use crate::time::Grid;
 use crate::window::aggregate::fits;
 use crate::window::head::{Lift, Row};
 use crate::window::late::Policy;
@@ -61,7 +62,9 @@ where
             return;
         }
         let (count, kind) = instances(TypeId::of::<F>() == TypeId::of::<NoKey>());
-        edge.listen(next.grid());
+        // What is left over at the end is behind the watermark: whoever reports by how much has to meet the exact one.
+        let grid = next.grid();
+        edge.listen(if grid.exact_late() { Grid::every().and(&grid) } else { grid });
         let (to, of) = (key.clone(), aggregate.clone());
         let head = CountHead::<X, F, A, L, P, C::Stamp, N, M>::new(key, aggregate, window, next, meta);
         cx.head(&meta, count, &[(edge.clone(), kind)], HeadStage::<CountItem<X, F, A, L>, _>::new(head));
