@@ -6,7 +6,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | N6, N7, N8, N10 | sliding windows |
 //! | N13 | evictors |
 //! | N14, N15 | count windows |
 //! | S1 to S12 | sessions |
@@ -49,4 +48,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, late, order, keyed, text);
+suites!(windows, sliding, late, order, keyed, text);

@@ -13,4 +13,4 @@ pub use crate::source::{
     ChannelSender, channel, csv, from_iter, from_vec, generate, lines, source, stdin_lines, tcp_lines,
 };
 pub use crate::time::{Millis, Timestamp};
-pub use crate::window::{Late, Windowed, global, tumbling};
+pub use crate::window::{Late, Windowed, global, sliding, tumbling};

@@ -38,6 +38,10 @@ fn joined(mut a: El, b: El) -> El {
     a
 }
 
+fn best(v: Option<i64>) -> String {
+    v.map_or("none".into(), |v| v.to_string())
+}
+
 fn stats((n, sum, mean): (u64, i64, Option<f64>)) -> String {
     format!("{n},{sum},{}", mean.map_or("none".into(), |m| m.to_string()))
 }
@@ -51,6 +55,15 @@ where
         "collect" => windows.aggregate(|a| a.collect()).map(|w| element(w, names)).boxed(),
         "sum" => windows.aggregate(|a| a.sum(El::number)).map(|w| element(w, |v| v.to_string())).boxed(),
         "count" => windows.aggregate(|a| a.count()).map(|w| element(w, |v| v.to_string())).boxed(),
+        "max" => windows.aggregate(|a| a.max(El::number)).map(|w| element(w, best)).boxed(),
+        "narrow" => windows
+            .aggregate(|a| a.sum(|el| el.number().map(|n| n as i8)))
+            .map(|w| element(w, |v| v.to_string()))
+            .boxed(),
+        "ends" => windows
+            .aggregate(|a| (a.first(), a.last()))
+            .map(|w| element(w, |(first, last)| format!("{}..{}", first.name, last.name)))
+            .boxed(),
         "reduce" => windows.aggregate(|a| a.reduce(joined)).map(|w| element(w, |v| v.name)).boxed(),
         "stats" => windows
             .aggregate(|a| (a.count(), a.sum(El::number), a.mean(El::number)))
@@ -83,6 +96,7 @@ impl Forking<'_> {
         match aggregate {
             "collect" => self.fork(windows.aggregate(|a| a.collect()), names),
             "sum" => self.fork(windows.aggregate(|a| a.sum(El::number)), |v| v.to_string()),
+            "max" => self.fork(windows.aggregate(|a| a.max(El::number)), best),
             other => panic!("`{other}` is not an aggregate of a window with a side"),
         }
     }

@@ -112,7 +112,7 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "lists" => lists(stream),
         "rolling" => crate::aggregates::rolling(stream, words[1]),
         "total" => crate::aggregates::total(stream, words[1]),
-        "tumbling" | "global" => window(job, stream, words, probe),
+        "tumbling" | "sliding" | "global" => window(job, stream, words, probe),
         other => panic!("`{other}` is not a step of a pipeline"),
     }
 }
@@ -147,7 +147,7 @@ fn split(job: &mut Job, stream: Elements, probe: &Probe) -> Elements {
     even.boxed()
 }
 
-/// `tumbling 10 keyed offset 3 lateness 5 late side sum`: the aggregate comes last.
+/// `tumbling 10 keyed offset 3 lateness 5 late side sum`, `sliding 10 5 gaps max`: the aggregate comes last.
 fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
     let option = |name: &str| words.iter().position(|w| *w == name).map(|at| words[at + 1]);
     let length = |name| Millis(option(name).map_or(0, number));
@@ -161,12 +161,21 @@ fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Ele
             crate::aggregates::window(stream.window(global()), aggregate)
         };
     }
-    let windows = tumbling(length("tumbling")).offset(length("offset"));
-    if keyed {
-        let windows = stream.key_by(|el| el.key.clone()).window(windows).lateness(lateness);
-        with_late(job, windows, late, aggregate, probe)
+    macro_rules! windows {
+        ($windows:expr) => {
+            if keyed {
+                let windows = stream.key_by(|el| el.key.clone()).window($windows).lateness(lateness);
+                with_late(job, windows, late, aggregate, probe)
+            } else {
+                with_late(job, stream.window($windows).lateness(lateness), late, aggregate, probe)
+            }
+        };
+    }
+    if words[0] == "sliding" {
+        let windows = sliding(length("sliding"), Millis(number(words[2])));
+        windows!(windows.offset(length("offset")).gaps(words.contains(&"gaps")))
     } else {
-        with_late(job, stream.window(windows).lateness(lateness), late, aggregate, probe)
+        windows!(tumbling(length("tumbling")).offset(length("offset")))
     }
 }
 

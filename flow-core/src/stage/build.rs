@@ -236,7 +236,8 @@ impl<'a> BuildCx<'a> {
         self.stage_behind(meta, rule, inputs, Box::new(stage));
     }
 
-    fn stage_behind(
+    /// [`BuildCx::head`] with a stage whose type does not matter.
+    pub fn stage_behind(
         &mut self,
         meta: &Meta,
         rule: Count,

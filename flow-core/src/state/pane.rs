@@ -72,6 +72,19 @@ impl<K, V> Pane<K, V> {
         self.slots = larger;
     }
 
+    /// The entry of a key, if it is there.
+    #[inline]
+    pub fn find(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<&(K, V)> {
+        self.slots.get(self.slots.find(spread(hash), |e| is(&e.0))?)
+    }
+
+    /// The place of a key's entry, counted in order of appearance. It is searched for in the list of places: not for each
+    /// record.
+    pub fn place(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
+        let place = self.slots.find(spread(hash), |e| is(&e.0))?;
+        self.order.iter().position(|other| *other == place)
+    }
+
     /// The entry at a place, counted in order of appearance.
     #[inline]
     pub fn at(&self, place: usize) -> Option<&(K, V)> {

@@ -113,6 +113,19 @@ impl<K, A> Panes<K, A> {
         self.open.iter()
     }
 
+    /// The open panes that begin at `from` or later and before `until`, by their ends.
+    pub fn within(&self, from: i128, until: i128) -> impl DoubleEndedIterator<Item = &Open<K, A>> {
+        let at = |t| self.open.partition_point(|p| p.span.start < t);
+        self.open.range(at(from)..at(until).max(at(from)))
+    }
+
+    /// Says of the panes that begin there that they have fired.
+    pub fn fire_within(&mut self, from: i128, until: i128) {
+        let at = |t| self.open.partition_point(|p| p.span.start < t);
+        let range = at(from)..at(until).max(at(from));
+        self.open.range_mut(range).for_each(|pane| pane.fired = true);
+    }
+
     /// An emptied table.
     pub fn spare(&mut self) -> Pane<K, A> {
         self.spare.pop().unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Windows with a single, simple aggregate: `.window(…).count()` for `.window(…).aggregate(|a| a.count())`.
 
 use super::aggregate::{WindowAgg, WindowChain, WindowedStream};
-use super::head::Row;
+use super::base::Row;
 use super::late::Policy;
 use super::spec::{Assign, Windowed};
 use crate::aggregate::{Best, Count, FoldWith, ReduceWith, Sum, WrappingSum};

@@ -1,0 +1,183 @@
+//! What all window operators have: the user's closures, how far time is, late elements, results.
+
+use super::late::{Late, Lateness, Policy};
+use super::merging::Merged;
+use super::panes::Panes;
+use super::run::{add_run, merge_part, merge_whole};
+use super::spec::{Span, Windowed};
+use crate::aggregate::{Aggregate, Overflow};
+use crate::error::{Error, ErrorKind};
+use crate::metrics::Counter;
+use crate::op::operator::operator_error;
+use crate::op::{KeyFn, KeyTypes};
+use crate::stage::{Faults, Meta, OpenCx, Push, Stamp};
+use crate::time::{Millis, Timestamp};
+use std::marker::PhantomData;
+use std::vec::IntoIter;
+
+/// The result of a window.
+pub type Row<X, F, A> = Windowed<<F as KeyTypes<X>>::Key, <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out>;
+
+/// What crosses for one element: hash, time, the key's route, and what the policy wants of the rest.
+pub struct Item<R, L> {
+    pub hash: u64,
+    pub time: Timestamp,
+    pub route: R,
+    pub load: L,
+}
+
+/// Shorthands for the types of a window over `X` with key function `F`, aggregate `A` and policy `P`.
+pub type Lift<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::In;
+pub type Accu<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::Acc;
+pub type Load<X, F, A, P> =
+    <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Load<Lift<X, F, A>, <F as KeyTypes<X>>::Rest>;
+pub type ItemOf<X, F, A, P> = Item<<F as KeyTypes<X>>::Route, Load<X, F, A, P>>;
+pub type MergedOf<X, F, A> = Merged<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
+pub type PanesOf<X, F, A> = Panes<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
+
+/// Entries fired between two looks at the room downstream.
+pub const FIRED_AT_ONCE: usize = 256;
+
+/// A window operator without its panes; what lies behind it is `next`.
+pub struct Base<X, F, A, P, S, N> {
+    pub key: F,
+    pub aggregate: A,
+    pub lateness: Lateness<P>,
+    pub next: N,
+    pub watermark: Timestamp,
+    pub failed: bool,
+    meta: Meta,
+    late: Counter,
+    faults: Faults,
+    types: PhantomData<fn(X, S)>,
+}
+
+impl<X, F, A, P, S, N> Base<X, F, A, P, S, N> {
+    pub fn new(key: F, aggregate: A, lateness: Lateness<P>, next: N, meta: Meta) -> Self {
+        let (watermark, late, faults) = (Timestamp::MIN, Counter::default(), Faults::default());
+        Base {
+            key,
+            aggregate,
+            lateness,
+            next,
+            watermark,
+            failed: false,
+            meta,
+            late,
+            faults,
+            types: PhantomData,
+        }
+    }
+
+    pub fn open(&mut self, cx: &OpenCx) {
+        self.faults = cx.faults().clone();
+        self.late = cx.metrics().counter(&format!("{}.late", self.meta.id()));
+    }
+
+    /// Whether a window that fires again for each element may be asked for.
+    pub fn keeps(&self) -> bool {
+        self.lateness.allowed.0 != 0
+    }
+
+    /// Whether an element comes too late for a window with this end, and by how much.
+    pub fn late_by(&self, end: i128) -> Option<i128> {
+        let last = end - 1 + i128::from(self.lateness.allowed.0);
+        let by = i128::from(self.watermark.0) - last;
+        (by >= 0 || self.watermark == Timestamp::MAX).then_some(by.max(0))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub fn overflow(&mut self, error: Overflow) {
+        self.failed = true;
+        self.faults.raise(operator_error(&self.meta, &error.into()));
+    }
+}
+
+impl<X, F, A, P, S, N> Base<X, F, A, P, S, N>
+where
+    X: 'static,
+    F: KeyFn<X>,
+    A: Aggregate<F::Value>,
+    P: Policy<Row<X, F, A>, F::Value>,
+    S: Stamp,
+    N: Push<P::Emit, S>,
+{
+    /// What the aggregate adds of what an item carries.
+    #[inline(always)]
+    pub fn lifted(&self, load: Load<X, F, A, P>, route: &F::Route) -> A::In {
+        P::lifted(load, |rest| self.aggregate.lift(self.key.peek(route, rest)))
+    }
+
+    /// See [`add_run`].
+    pub fn add_run(
+        &mut self,
+        panes: &mut PanesOf<X, F, A>,
+        items: &mut IntoIter<ItemOf<X, F, A, P>>,
+        n: usize,
+    ) -> usize {
+        let (key, aggregate) = (&self.key, &self.aggregate);
+        let lifted = |load, route: &_| P::lifted(load, |rest| aggregate.lift(key.peek(route, rest)));
+        add_run(panes, items, n, key, aggregate, lifted).unwrap_or_else(|error| {
+            self.overflow(error);
+            0
+        })
+    }
+
+    /// Takes what a sender has merged; gives it back emptied. It is never late: its sender's watermark, and so the merged one,
+    /// has not passed the pane.
+    pub fn merge(&mut self, panes: &mut PanesOf<X, F, A>, part: MergedOf<X, F, A>) -> MergedOf<X, F, A> {
+        let (key, aggregate) = (&self.key, &self.aggregate);
+        let (merged, empty) = match part {
+            Merged::Whole(span, mut table) => {
+                let pane = panes.select(span, false);
+                let merged = if pane.table.is_empty() {
+                    std::mem::swap(&mut pane.table, &mut table);
+                    Ok(())
+                } else {
+                    merge_whole(&mut pane.table, &mut table, key, aggregate)
+                };
+                table.clear();
+                (merged, Merged::Whole(span, table))
+            }
+            Merged::Part(span, mut entries) => {
+                let merged = merge_part(&mut panes.select(span, false).table, &mut entries, key, aggregate);
+                entries.clear();
+                (merged, Merged::Part(span, entries))
+            }
+        };
+        if let Err(error) = merged {
+            self.overflow(error);
+        }
+        empty
+    }
+
+    /// Emits the result of a window, if there is one.
+    #[inline(always)]
+    pub fn emit(&mut self, span: Span, key: F::Key, value: Option<A::Out>) {
+        let (start, end) = span.shown();
+        if let Some(value) = value {
+            self.next.push(P::result(Windowed { key, start, end, value }), S::of(span.due()));
+        }
+    }
+
+    /// Counts a late element, and does with it what the policy says.
+    #[cold]
+    #[inline(never)]
+    pub fn late(&mut self, time: Timestamp, route: F::Route, load: Load<X, F, A, P>, by: i128) {
+        self.late.add(1);
+        let late_by = Millis(i64::try_from(by).unwrap_or(i64::MAX));
+        if P::FAILS {
+            let what = format!("an element at {time} came {late_by} too late for its window");
+            let error = Error::new(ErrorKind::Late, what).in_stage(self.meta.id()).at(self.meta.at());
+            self.failed = true;
+            self.faults
+                .raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
+        } else if let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load) {
+            let (_, value) = self.key.unite(route, rest);
+            if let Some(late) = P::late(Late { value, timestamp: time, late_by }) {
+                self.next.push(late, S::of(time));
+            }
+        }
+    }
+}
