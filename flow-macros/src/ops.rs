@@ -266,7 +266,6 @@ pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
 pub(crate) const RESERVED: &[&str] = &[
-    "sliding",
     "session",
     "count_window",
     "join",
@@ -283,24 +282,43 @@ pub(crate) const RESERVED: &[&str] = &[
     "window_all",
 ];
 
-/// The window descriptions: their names, whether they take a size, and their named arguments.
+/// The window descriptions: their names, the lengths they take, and their named arguments.
 pub(crate) struct WindowKind {
     pub name: &'static str,
-    pub args: usize,
+    /// What its arguments are called; the last is the distance from one window to the next.
+    pub lengths: &'static [&'static str],
     pub named: &'static [Named],
     pub needs_event_time: bool,
     pub usage: &'static str,
 }
 
-const TUMBLING: &[Named] = &[optional("offset", Value::SignedDuration)];
+/// Says that a slide may be longer than its size.
+pub(crate) const GAPS: &str = "gaps";
+/// In how many windows a record may be.
+pub(crate) const WINDOWS_OF_A_RECORD_MAX: i128 = 100_000;
+
+const OFFSET: Named = optional("offset", Value::SignedDuration);
 
 pub(crate) static WINDOWS: &[WindowKind] = &[
-    WindowKind { name: "tumbling", args: 1, named: TUMBLING, needs_event_time: true, usage: "tumbling(1h)" },
-    WindowKind { name: "global", args: 0, named: &[], needs_event_time: false, usage: "global()" },
+    WindowKind {
+        name: "tumbling",
+        lengths: &["size"],
+        named: &[OFFSET],
+        needs_event_time: true,
+        usage: "tumbling(1h)",
+    },
+    WindowKind {
+        name: "sliding",
+        lengths: &["size", "slide"],
+        named: &[OFFSET, optional(GAPS, Value::Expression)],
+        needs_event_time: true,
+        usage: "sliding(1h, 5min)",
+    },
+    WindowKind { name: "global", lengths: &[], named: &[], needs_event_time: false, usage: "global()" },
 ];
 
 /// Window descriptions of later versions.
-pub(crate) const RESERVED_WINDOWS: &[&str] = &["sliding", "session", "count_window", "hopping", "cumulative"];
+pub(crate) const RESERVED_WINDOWS: &[&str] = &["session", "count_window", "hopping", "cumulative"];
 
 impl Operator {
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.

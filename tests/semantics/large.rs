@@ -68,7 +68,9 @@ fn element(key: usize, time: i64) -> Arrival {
 fn check(id: &str, pipe: &str, inputs: Vec<Arrival>, rows: Vec<String>) {
     let steps = pipe.split(" | ").map(|s| s.split(' ').map(str::to_owned).collect()).collect();
     let case = Case { id: id.to_owned(), steps, inputs: vec![inputs], rows, ..Case::default() };
-    crate::runner::check(&case).unwrap();
+    if let Err(wrong) = crate::runner::check(&case) {
+        panic!("{wrong}");
+    }
 }
 
 /// A6: over a hash edge from three senders to four receivers, each receiver sees each sender's part in order.

@@ -11,7 +11,7 @@ use crate::ops::{self, Input, Output, Shape, WindowKind};
 use crate::suggest::closest;
 use syn::{Expr, ExprCall};
 
-/// `.window(…)` takes a description: `tumbling(size)` or `global()`, a name or call of the user's own, but no bare
+/// `.window(…)` takes a description: `tumbling(size)`, `sliding(size, slide)` or `global()`, a name or call of the user's own, but no bare
 /// value.
 pub(super) fn descriptions(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, _) in calls(graph).filter(|(_, _, row)| row.output == Output::Window) {
@@ -60,10 +60,11 @@ fn arguments(window: &WindowKind, call: &ExprCall, diagnostics: &mut Diagnostics
             Given::Positional(_) => positional += 1,
         }
     }
-    if positional < window.args {
-        diagnostics.error(&call.func, message::few_arguments(window.name, window.args, window.usage));
-    } else if positional > window.args {
-        diagnostics.error(&call.func, message::many_arguments(window.name, window.args, window.usage));
+    let wanted = window.lengths.len();
+    if positional < wanted {
+        diagnostics.error(&call.func, message::few_arguments(window.name, wanted, window.usage));
+    } else if positional > wanted {
+        diagnostics.error(&call.func, message::many_arguments(window.name, wanted, window.usage));
     }
     known(window.name, &named, window.named, diagnostics);
 }

@@ -90,5 +90,5 @@ pub(crate) fn unknown_window(name: &str, meant: &WindowKind) -> Message {
 
 pub(crate) fn reserved_window(name: &str) -> Message {
     Message::new(format!("there is no window `{name}` in this version"))
-        .help("there are `tumbling(size)` and `global()`")
+        .help("there are `tumbling(size)`, `sliding(size, slide)` and `global()`")
 }
