@@ -71,6 +71,7 @@ const EXPECTED: &[&str] = &[
     "union",
     "union_ends",
     "window(global)",
+    "window(sliding)",
     "window(tumbling)",
     "window without key",
     "wrapping_sum",
@@ -129,7 +130,7 @@ fn is_exchange(op: &Op) -> bool {
             | PartitionBy
             | Roll(..)
             | Distinct
-            | Tumbling(_)
+            | Window(_)
             | GlobalWindow(..)
     )
 }
@@ -149,14 +150,15 @@ fn names_of(op: &Op) -> Vec<String> {
     };
     let mut names = match op {
         Op::Roll(by, _) => form(by),
-        Op::Tumbling(window) => window.form.as_ref().map_or(vec!["window without key".to_owned()], form),
+        Op::Window(window) => window.form.as_ref().map_or(vec!["window without key".to_owned()], form),
         Op::GlobalWindow(by, _) => by.as_ref().map_or(vec!["window without key".to_owned()], form),
         _ => Vec::new(),
     };
     match op {
         Op::Roll(_, roll) => names.push(format!("keyed {}", snake(format!("{roll:?}")))),
-        Op::Tumbling(window) => {
-            names.push("window(tumbling)".to_owned());
+        Op::Window(window) => {
+            let kind = if window.slide == window.size { "window(tumbling)" } else { "window(sliding)" };
+            names.push(kind.to_owned());
             names.extend((window.lateness > 0).then(|| "lateness".to_owned()));
             names.extend(window.side.then(|| "side".to_owned()));
         }

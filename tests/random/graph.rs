@@ -49,7 +49,7 @@ impl Graph {
     /// The operator of a step, or its plainer form, or nothing.
     fn step(&mut self, step: &Step) {
         let mut from = pick(step.from, self.ports.len());
-        if matches!(step.op, Op::Tumbling(_)) {
+        if matches!(step.op, Op::Window(_)) {
             // Where elements are late is where windows are hard.
             let lossy = |port: &Port| port.timed && port.single() && !port.punctual();
             let lossy = self.ports.iter().rposition(lossy).filter(|_| step.other.is_multiple_of(2));
@@ -64,7 +64,7 @@ impl Graph {
             }
             inputs.push(other);
         }
-        if self.add(step.op, &inputs) || matches!(step.op, Op::Tumbling(_)) && self.anywhere(step.op) {
+        if self.add(step.op, &inputs) || matches!(step.op, Op::Window(_)) && self.anywhere(step.op) {
             return;
         }
         self.add(plainer(step.op), &inputs);
@@ -112,7 +112,7 @@ impl Graph {
 fn plainer(op: Op) -> Op {
     match op {
         Op::Roll(form, _) => Op::Roll(form, Roll::Count),
-        Op::Tumbling(window) => Op::Tumbling(crate::plan::Window { agg: Agg::Count, ..window }),
+        Op::Window(window) => Op::Window(crate::plan::Window { agg: Agg::Count, ..window }),
         Op::GlobalWindow(form, _) => Op::GlobalWindow(form, Agg::Spread),
         Op::Total(_) => Op::Total(crate::plan::Total::Aggregate(Agg::Spread)),
         Op::EventTime(_) => Op::EventTime(ANY_DISORDER),

@@ -5,7 +5,7 @@ use crate::function::*;
 use crate::plan::{Agg, Form, Total, Window};
 use crate::windows::{order, spread};
 use flow_core::op::{Chain, KeyFn, Stream};
-use flow_core::prelude::{Millis, Timestamp, tumbling as tumbling_window};
+use flow_core::prelude::{Millis, Timestamp, sliding, tumbling};
 use flow_core::window::aggregate::{WindowedStream, side};
 use flow_core::window::late::{DropLate, SideLate};
 use flow_core::window::spec::Assign;
@@ -109,12 +109,12 @@ where
     with_aggregate!(agg, end)
 }
 
-/// A tumbling window with or without a key.
-pub fn tumbling(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
+/// A window with or without a key.
+pub fn window(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
+    let Window { size, slide, offset, .. } = window.to_owned();
     macro_rules! end {
-        ($keyed:expr) => {{
-            let assign = tumbling_window(Millis(window.size)).offset(Millis(window.offset));
-            let windows = $keyed.window(assign).lateness(Millis(window.lateness));
+        ($keyed:expr, $assign:expr) => {{
+            let windows = $keyed.window($assign).lateness(Millis(window.lateness));
             match late {
                 Some(late) => siding(windows.late(side), window.agg, (results, late)),
                 None => dropping(windows, window.agg, results),
@@ -122,12 +122,18 @@ pub fn tumbling(window: &Window, results: End<Timestamp>, late: Option<End<Times
         }};
     }
     let s = Timed::branch();
+    let tumbling = tumbling(Millis(size)).offset(Millis(offset));
+    let sliding = sliding(Millis(size), Millis(slide)).offset(Millis(offset)).gaps(slide > size);
     match window.form {
-        None => end!(s),
-        Some(Form::By(n)) => end!(s.key_by(move |r| r.key % n)),
-        Some(Form::Ref) => end!(s.key_by_ref(|r| &r.key)),
-        Some(Form::Filtered(c)) => end!(s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ())),
-        Some(Form::Mapped(c)) => end!(s.key_by(|r| r.key).map_values(move |r| map(c, r))),
+        None if slide != size => end!(s, sliding),
+        Some(Form::By(n)) if slide != size => end!(s.key_by(move |r| r.key % n), sliding),
+        None => end!(s, tumbling),
+        Some(Form::By(n)) => end!(s.key_by(move |r| r.key % n), tumbling),
+        Some(Form::Ref) => end!(s.key_by_ref(|r| &r.key), tumbling),
+        Some(Form::Filtered(c)) => {
+            end!(s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ()), tumbling)
+        }
+        Some(Form::Mapped(c)) => end!(s.key_by(|r| r.key).map_values(move |r| map(c, r)), tumbling),
     }
 }
 

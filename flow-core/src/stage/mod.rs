@@ -18,7 +18,7 @@ pub mod outs;
 pub mod push;
 pub mod sourced;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use build::{BuildCx, Count, Draft, EdgeId, EdgeKind, EdgeRef, StageDef, Topology};
 pub use head::{Fire, Head, HeadStage};

@@ -39,10 +39,7 @@ where
             for part in inside.slices().filter_map(|other| inside.part(other, hash, k)) {
                 right = Some(inside.joined(right, part)?);
             }
-            let all = match &right {
-                Some(right) => inside.joined(Some(left), right)?,
-                None => left,
-            };
+            let all = inside.before(&left, right.as_ref())?;
             let value = aggregate.take_result(all);
             self.base.emit(window, k.clone(), value);
             behind = window.end;
@@ -67,10 +64,7 @@ where
         while start >= first {
             while let Some(other) = slices.next_if(|other| other.span.start >= start) {
                 if let Some(part) = inside.part(other, hash, k) {
-                    left = Some(match &left {
-                        Some(newer) => inside.joined(Some(part.clone()), newer)?,
-                        None => part.clone(),
-                    });
+                    left = Some(inside.before(part, left.as_ref())?);
                 }
             }
             lefts.extend(left.clone());

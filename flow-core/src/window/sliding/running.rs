@@ -39,6 +39,11 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Inside<'_, X, F, A> {
         Ok(total)
     }
 
+    /// The accumulator of what is in `older`, followed by what is in `newer`, if there is something.
+    pub fn before(&self, older: &A::Acc, newer: Option<&A::Acc>) -> Result<A::Acc, Overflow> {
+        newer.map_or_else(|| Ok(older.clone()), |newer| self.joined(Some(older.clone()), newer))
+    }
+
     /// The accumulator of what is in `older`, if there is something, followed by what is in `newer`.
     pub fn joined(&self, older: Option<A::Acc>, newer: &A::Acc) -> Result<A::Acc, Overflow> {
         let Some(mut acc) = older else { return Ok(newer.clone()) };

@@ -39,23 +39,27 @@ impl<K, A> Default for Stacks<K, A> {
     }
 }
 
-impl<K, A> Stacks<K, A> {
-    /// Replaces what `top` has of a key; gives out what it had.
-    fn replace<X, F>(&mut self, hash: u64, k: &K, value: Option<A>, key: &F) -> Option<A>
-    where
-        F: KeyFn<X, Key = K>,
-        K: Clone,
-    {
-        let Table { entries, empty, .. } = &mut self.top;
-        let mut was_empty = 1;
+impl<K: Clone, A: Clone> Stacks<K, A> {
+    /// What `top` has of a key. A new entry is empty, and counted as such.
+    fn slot<'t, X, F: KeyFn<X, Key = K>>(
+        top: &'t mut Table<K, Option<A>>,
+        hash: u64,
+        k: &K,
+        key: &F,
+    ) -> &'t mut Option<A> {
+        let Table { entries, empty, .. } = top;
         let insert = || {
-            was_empty = 0;
+            *empty += 1;
             (k.clone(), None)
         };
-        let (_, entry) = entries.entry(hash, |other| key.same(other, k), insert, |k| key.hash(k));
-        was_empty = if entry.is_some() { 0 } else { was_empty };
-        *empty = *empty + usize::from(value.is_none()) - was_empty;
-        std::mem::replace(entry, value)
+        &mut entries.entry(hash, |other| key.same(other, k), insert, |k| key.hash(k)).1
+    }
+
+    /// Replaces what `top` has of a key.
+    fn replace<X, F: KeyFn<X, Key = K>>(&mut self, hash: u64, k: &K, value: Option<A>, key: &F) {
+        let becomes_empty = usize::from(value.is_none());
+        let old = std::mem::replace(Self::slot(&mut self.top, hash, k, key), value);
+        self.top.empty = self.top.empty + becomes_empty - usize::from(old.is_none());
     }
 
     /// All slices become the front.
@@ -63,8 +67,6 @@ impl<K, A> Stacks<K, A> {
     where
         F: KeyFn<X, Key = K>,
         B: Aggregate<F::Value, Acc = A>,
-        K: Clone,
-        A: Clone,
     {
         self.top.clear();
         self.back.clear();
@@ -72,17 +74,14 @@ impl<K, A> Stacks<K, A> {
         for slice in inside.slices().rev() {
             let mut values = Vec::with_capacity(slice.table.len());
             for (k, part) in slice.table.iter() {
-                let hash = inside.key.hash(k);
-                let newer = self.replace(hash, k, None, inside.key);
-                let all = match &newer {
-                    Some(newer) => inside.joined(Some(part.clone()), newer)?,
-                    None => part.clone(),
-                };
-                self.replace(hash, k, Some(all), inside.key);
+                let slot = Self::slot(&mut self.top, inside.key.hash(k), k, inside.key);
+                let newer = slot.take();
+                *slot = Some(inside.before(part, newer.as_ref())?);
                 values.push(newer);
             }
             self.front.push(Before { slice: slice.span.start, values });
         }
+        self.top.empty = 0;
         Ok(())
     }
 
@@ -91,8 +90,6 @@ impl<K, A> Stacks<K, A> {
     where
         F: KeyFn<X, Key = K>,
         B: Aggregate<F::Value, Acc = A>,
-        K: Clone,
-        A: Clone,
     {
         let (mut newer, mut at) = (None, 0);
         for slice in inside.panes.within(inside.low, self.middle).rev() {
@@ -106,10 +103,7 @@ impl<K, A> Stacks<K, A> {
             {
                 values.resize_with(values.len().max(place + 1), || None);
                 values[place] = newer.clone();
-                newer = Some(match &newer {
-                    Some(newer) => inside.joined(Some(part.clone()), newer)?,
-                    None => part.clone(),
-                });
+                newer = Some(inside.before(part, newer.as_ref())?);
             }
             at += 1;
         }
