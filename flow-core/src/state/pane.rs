@@ -109,6 +109,12 @@ impl<K, V> Pane<K, V> {
         self.order.iter().filter_map(|place| self.slots.get(*place))
     }
 
+    /// All entries as they lie in memory: a table that has not been touched for long is read at once. The order is that of no
+    /// input, and has to make no difference.
+    pub fn unordered(&self) -> impl Iterator<Item = &(K, V)> {
+        self.slots.iter()
+    }
+
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
         while self.pop().is_some() {}
