@@ -74,7 +74,7 @@ impl<X, F, A, P, S, N> Base<X, F, A, P, S, N> {
         self.late = cx.metrics().counter(&format!("{}.late", self.meta.id()));
     }
 
-    /// Whether a window that fires again for each element may be asked for.
+    /// Whether windows that have fired take elements, and so are kept.
     pub fn keeps(&self) -> bool {
         self.lateness.allowed.0 != 0
     }

@@ -27,7 +27,7 @@ where
         let slide = i128::from(self.slices.slide.0);
         let Some((first, last)) = self.slices.windows_of(slice) else { return Ok(()) };
         let first = first.max(self.slices.first_open(self.base.watermark, self.base.lateness.allowed));
-        let last = last.min(self.next - slide);
+        let last = last.min(self.next.saturating_sub(slide));
         if first > last {
             return Ok(());
         }
