@@ -284,14 +284,15 @@ impl<'a> BuildCx<'a> {
 
     /// Keeps the splits of a source, or why there are none.
     fn found(&mut self, key: EdgeId, meta: &Meta, splits: Result<(usize, Box<dyn Any>)>) {
-        match splits {
-            Ok((0, _)) => self.fail(Error::new(
-                ErrorKind::Source,
-                "the source has no partition: `splits` gave an empty list",
-            )),
-            Ok((_, splits)) => {
-                self.topology.splits.push((key, splits));
+        let splits = match splits {
+            Ok((0, _)) => {
+                let what = "the source has no partition: `splits` gave an empty list";
+                Err(Error::new(ErrorKind::Source, what))
             }
+            splits => splits,
+        };
+        match splits {
+            Ok((_, splits)) => self.topology.splits.push((key, splits)),
             Err(error) => self.fail(error.in_stage(meta.id()).at(meta.at())),
         }
     }
@@ -393,7 +394,10 @@ impl Topology {
                         format!("nothing feeds `{}`: one of its inputs was not added to the job", stage.name);
                     return Err(Error::new(ErrorKind::Plan, what));
                 };
-                let kind = self.incoming(*edge).map_or(EdgeKind::Forward, |incoming| incoming.kind);
+                let Some(kind) = self.incoming(*edge).map(|incoming| incoming.kind) else {
+                    let what = format!("an input of `{}` has no kind: a bug of its operator", stage.name);
+                    return Err(Error::new(ErrorKind::Plan, what));
+                };
                 self.edges.insert(*edge, EdgeDef { kind, from, to });
             }
         }
