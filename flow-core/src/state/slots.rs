@@ -88,8 +88,18 @@ impl<T> Slots<T> {
 
     /// Puts in an entry that is not there; returns its place.
     pub fn add(&mut self, hash: u64, entry: T) -> Place {
-        let (Ok(place) | Err(place)) = self.view().entry(hash, |_| false, || entry).0;
-        place
+        // One slot stays free: every search ends.
+        assert!(self.taken + 1 < self.buckets.len() * SLOTS, "no room for an entry was asked for");
+        let mut bucket = hash as usize;
+        loop {
+            bucket &= self.buckets.len() - 1;
+            if let Some(i) = self.buckets[bucket].tags.free().next() {
+                self.buckets[bucket].fill(i, hash, entry);
+                self.taken += 1;
+                return Place::new(bucket, i);
+            }
+            bucket += 1;
+        }
     }
 
     /// What lies at a place, if something does.
