@@ -3,7 +3,7 @@
 //! A sender never waits. A batch that finds its ring full goes to the overflow, and [`Outs::pump`] says that there is
 //! no room; the stage then stops at its cursor until there is. So the overflow holds what one cursor step emits at most.
 
-use super::wires::Wires;
+use super::wires::{Wiring, wires};
 use super::{EdgeId, OpenCx};
 use crate::batch::{Batch, Mark};
 use crate::exchange::instance_of;
@@ -15,21 +15,25 @@ use std::marker::PhantomData;
 pub struct Outs<M, P = Infallible> {
     /// What is being filled for each receiver.
     lanes: Vec<Vec<M>>,
-    wires: Wires,
+    /// Items at which a buffer leaves.
+    limit: usize,
+    wires: Box<dyn Wiring>,
     parts: PhantomData<P>,
 }
 
 impl<M: Send + 'static, P: Send + 'static> Outs<M, P> {
     /// Not connected yet.
     pub fn new(edge: EdgeId) -> Self {
-        let wires = Wires::new(edge, TypeId::of::<Option<P>>());
-        Outs { lanes: Vec::new(), wires, parts: PhantomData }
+        let wires = wires(edge, TypeId::of::<Option<P>>());
+        Outs { lanes: Vec::new(), limit: 0, wires, parts: PhantomData }
     }
 
     /// Connects it to the rings of its edge.
     pub fn open(&mut self, cx: &mut OpenCx) {
-        for _ in 0..self.wires.open(cx, size_of::<M>()) {
-            self.lanes.push(Vec::with_capacity(self.wires.limit));
+        let receivers = self.wires.open(cx, size_of::<M>());
+        self.limit = self.wires.limit();
+        while self.lanes.len() < receivers {
+            self.lanes.push(Vec::with_capacity(self.limit));
         }
     }
 
@@ -55,7 +59,7 @@ impl<M: Send + 'static, P: Send + 'static> Outs<M, P> {
     pub fn send(&mut self, to: usize, item: M) {
         let items = &mut self.lanes[to];
         items.push(item);
-        if items.len() >= self.wires.limit {
+        if items.len() >= self.limit {
             self.flush_lane(to);
         }
     }
@@ -104,8 +108,9 @@ impl<M: Send + 'static, P: Send + 'static> Outs<M, P> {
             std::mem::swap(home, items);
             batch.len = home.len();
         }
-        items.reserve(self.wires.limit);
+        items.reserve(self.limit);
         self.wires.ship(to, batch);
+        self.limit = self.wires.limit();
     }
 
     /// Moves overflow into the rings; whether there is room for more.

@@ -1,5 +1,6 @@
 //! The half of a sender's end that need not know what it sends: rings, overflow, marks and what came back. It is compiled
-//! here once, and not in every user's crate for every edge.
+//! here once, and not in every user's crate for every edge; it lies behind a pointer to [`Wiring`] so that this is true of
+//! dropping it, too.
 
 use super::{BatchSize, EdgeId, OpenCx};
 use crate::batch::{Batch, Mark};
@@ -62,27 +63,49 @@ struct Lane {
     spare: Vec<Batch>,
 }
 
+/// What [`Outs`](super::Outs) asks of its wires, once a batch or less.
+pub(super) trait Wiring: Send {
+    /// Connects them to the rings of their edge, for items of so many bytes. How many there are.
+    fn open(&mut self, cx: &mut OpenCx, bytes: usize) -> usize;
+    /// Items at which a buffer leaves, to be asked for anew after each batch.
+    fn limit(&self) -> usize;
+    /// A batch of items that came back from receiver `to`; parts that came back are put aside.
+    fn recycled(&mut self, to: usize) -> Option<Batch>;
+    /// A batch of a part that came back from receiver `to`.
+    fn recycled_part(&mut self, to: usize) -> Option<Batch>;
+    /// Puts a mark behind the `at` items that are buffered for `to`; whether they have to be sent now.
+    fn mark(&mut self, to: usize, at: usize, mark: Mark) -> bool;
+    /// Whether there are marks to be sent to `to`.
+    fn has_marks(&self, to: usize) -> bool;
+    /// Sends a batch of items with the marks that are buffered for `to`.
+    fn ship(&mut self, to: usize, batch: Batch);
+    /// Sends a batch that is a part.
+    fn ship_part(&mut self, to: usize, batch: Batch);
+    /// Moves overflow into the rings; whether there is room for more.
+    fn pump(&mut self) -> bool;
+    /// Whether every receiver is gone, so that nothing more is wanted.
+    fn is_closed(&self) -> bool;
+}
+
+/// Wires of `edge`, not connected yet, for batches of items and batches of parts, whose type is `part`.
+pub(super) fn wires(edge: EdgeId, part: TypeId) -> Box<dyn Wiring> {
+    let (size, sent) = (BatchSize::default(), Counter::default());
+    Box::new(Wires { edge, lanes: Vec::new(), part, limit: 0, size, sent })
+}
+
 /// The wires of an edge.
-pub(super) struct Wires {
+struct Wires {
     edge: EdgeId,
     lanes: Vec<Lane>,
-    /// The type of the items of a batch that is a part.
     part: TypeId,
-    /// Items at which a buffer leaves; drawn anew for each batch under simulation.
-    pub limit: usize,
+    /// Drawn anew for each batch under simulation.
+    limit: usize,
     size: BatchSize,
     sent: Counter,
 }
 
-impl Wires {
-    /// Not connected yet.
-    pub fn new(edge: EdgeId, part: TypeId) -> Self {
-        let (size, sent) = (BatchSize::default(), Counter::default());
-        Wires { edge, lanes: Vec::new(), part, limit: 0, size, sent }
-    }
-
-    /// Connects them to the rings of their edge, for items of so many bytes. How many there are.
-    pub fn open(&mut self, cx: &mut OpenCx, bytes: usize) -> usize {
+impl Wiring for Wires {
+    fn open(&mut self, cx: &mut OpenCx, bytes: usize) -> usize {
         self.size = cx.batch_size().for_items_of(bytes);
         self.limit = self.size.next();
         self.sent = cx.metrics().records_out.clone();
@@ -91,8 +114,11 @@ impl Wires {
         self.lanes.len()
     }
 
-    /// A batch of items that came back from receiver `to`; parts that came back are put aside.
-    pub fn recycled(&mut self, to: usize) -> Option<Batch> {
+    fn limit(&self) -> usize {
+        self.limit
+    }
+
+    fn recycled(&mut self, to: usize) -> Option<Batch> {
         let lane = &mut self.lanes[to];
         if let Some(batch) = lane.spare.pop() {
             return Some(batch);
@@ -106,8 +132,7 @@ impl Wires {
         }
     }
 
-    /// A batch of a part that came back from receiver `to`.
-    pub fn recycled_part(&mut self, to: usize) -> Option<Batch> {
+    fn recycled_part(&mut self, to: usize) -> Option<Batch> {
         if self.lanes[to].parts.is_empty()
             && let Some(batch) = self.recycled(to)
         {
@@ -116,8 +141,7 @@ impl Wires {
         self.lanes[to].parts.pop()
     }
 
-    /// Puts a mark behind the `at` items that are buffered for `to`; whether they have to be sent now.
-    pub fn mark(&mut self, to: usize, at: usize, mark: Mark) -> bool {
+    fn mark(&mut self, to: usize, at: usize, mark: Mark) -> bool {
         let marks = &mut self.lanes[to].marks;
         match (marks.last_mut(), mark) {
             // Nothing between two watermarks: the later one says it all.
@@ -127,13 +151,11 @@ impl Wires {
         marks.len() >= MARKS_MAX || !matches!(mark, Mark::Watermark(_))
     }
 
-    /// Whether there are marks to be sent to `to`.
-    pub fn has_marks(&self, to: usize) -> bool {
+    fn has_marks(&self, to: usize) -> bool {
         !self.lanes[to].marks.is_empty()
     }
 
-    /// Sends a batch of items with the marks that are buffered for `to`.
-    pub fn ship(&mut self, to: usize, mut batch: Batch) {
+    fn ship(&mut self, to: usize, mut batch: Batch) {
         let lane = &mut self.lanes[to];
         std::mem::swap(&mut lane.marks, &mut batch.marks);
         self.sent.add(batch.len as u64);
@@ -141,19 +163,16 @@ impl Wires {
         self.limit = self.size.next();
     }
 
-    /// Sends a batch that is a part.
-    pub fn ship_part(&mut self, to: usize, batch: Batch) {
+    fn ship_part(&mut self, to: usize, batch: Batch) {
         self.sent.add(batch.len as u64);
         self.lanes[to].wire.ship(batch);
     }
 
-    /// Moves overflow into the rings; whether there is room for more.
-    pub fn pump(&mut self) -> bool {
+    fn pump(&mut self) -> bool {
         self.lanes.iter_mut().fold(true, |room, lane| lane.wire.pump() & room)
     }
 
-    /// Whether every receiver is gone, so that nothing more is wanted.
-    pub fn is_closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.wire.ring.is_closed())
     }
 }

@@ -58,8 +58,12 @@ impl<T> Slots<T> {
     pub fn for_entries(n: usize) -> Self {
         let buckets = n.saturating_mul(4).div_ceil(3 * SLOTS).next_power_of_two();
         assert!(buckets <= 1 << 29, "{n} entries in one table: raise the parallelism");
-        let empty = || Bucket { tags: Tags::default(), data: [const { MaybeUninit::uninit() }; SLOTS] };
-        Slots { buckets: (0..buckets).map(|_| empty()).collect(), taken: 0, limit: buckets * SLOTS * 3 / 4 }
+        let limit = buckets * SLOTS * 3 / 4;
+        let mut empty = Vec::with_capacity(buckets);
+        for _ in 0..buckets {
+            empty.push(Bucket { tags: Tags::default(), data: [const { MaybeUninit::uninit() }; SLOTS] });
+        }
+        Slots { buckets: empty, taken: 0, limit }
     }
 
     /// How many slots are taken.

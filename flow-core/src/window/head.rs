@@ -124,11 +124,8 @@ where
         self.state.late.add(1);
         let late_by = Millis(i64::try_from(by).unwrap_or(i64::MAX));
         if P::FAILS {
-            let what = format!("an element at {time} came {late_by} too late for its window");
-            let error = Error::new(ErrorKind::Late, what).in_stage(self.meta.id()).at(self.meta.at());
             self.failed = true;
-            self.faults
-                .raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
+            raise_late(&self.faults, &self.meta, time, late_by);
         } else if let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load) {
             let (_, value) = self.key.unite(route, rest);
             if let Some(late) = P::late(Late { value, timestamp: time, late_by }) {
@@ -192,6 +189,13 @@ where
             panes.forget(at);
         }
     }
+}
+
+/// Raises the error of an element that is late where none may be.
+fn raise_late(faults: &Faults, meta: &Meta, time: Timestamp, late_by: Millis) {
+    let what = format!("an element at {time} came {late_by} too late for its window");
+    let error = Error::new(ErrorKind::Late, what).in_stage(meta.id()).at(meta.at());
+    faults.raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
 }
 
 fn row<K, V>(span: Span, key: K, value: Option<V>) -> Option<Windowed<K, V>> {

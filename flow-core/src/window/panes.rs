@@ -40,12 +40,13 @@ impl<K, A> Panes<K, A> {
         if slot == self.tables.len() {
             self.tables.push(None);
         }
-        let spare = if new { Some(self.spare()) } else { None };
-        let table = &mut self.tables[slot];
-        if spare.is_some() {
-            *table = spare;
+        if new {
+            self.tables[slot] = self.spare.pop();
         }
-        table.get_or_insert_default()
+        match &mut self.tables[slot] {
+            Some(table) => table,
+            empty => empty.insert(Pane::default()),
+        }
     }
 
     /// Takes a pane out; give its table back with [`Panes::reuse`].
@@ -70,14 +71,6 @@ impl<K, A> Panes<K, A> {
     /// All open panes, by their ends.
     pub fn iter(&self) -> impl Iterator<Item = (&Open, &Pane<K, A>)> {
         self.spans.iter().filter_map(|open| Some((open, self.tables[open.slot].as_ref()?)))
-    }
-
-    /// An emptied table.
-    fn spare(&mut self) -> Pane<K, A> {
-        match self.spare.pop() {
-            Some(table) => table,
-            None => Pane::default(),
-        }
     }
 
     /// How many entries all panes hold.
