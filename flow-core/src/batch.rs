@@ -56,15 +56,6 @@ impl Batch {
     pub fn part<P: Send + 'static>(part: P, records: usize) -> Self {
         Batch { items: Box::new(Some(part)), len: records, marks: Vec::new() }
     }
-
-    /// Puts items into a batch that came back; its box is used again if it was for items of this type.
-    pub fn refill<M: Send + 'static>(&mut self, items: Vec<M>) {
-        self.len = items.len();
-        match self.items.downcast_mut::<Vec<M>>() {
-            Some(home) => *home = items,
-            None => self.items = Box::new(items),
-        }
-    }
 }
 
 /// The buffer of items that have all been taken. `collect` works in place behind a `map` and so gives back the memory that

@@ -5,7 +5,7 @@
 //! sends and who receives. When all passes are over the [`Topology`] knows every stage, instance and edge, and a host
 //! connects them.
 
-use super::{Meta, OpNode, Stage};
+use super::{HeadStage, Meta, OpNode, Stage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
 use std::any::Any;
@@ -226,23 +226,7 @@ impl<'a> BuildCx<'a> {
     }
 
     /// A stage begins here: `stage` takes what comes over `inputs`. What was described since the last stage is in it.
-    pub fn head(
-        &mut self,
-        meta: &Meta,
-        rule: Count,
-        inputs: &[(EdgeRef, EdgeKind)],
-        stage: impl Stage + 'static,
-    ) {
-        self.stage_behind(meta, rule, inputs, Box::new(stage));
-    }
-
-    fn stage_behind(
-        &mut self,
-        meta: &Meta,
-        rule: Count,
-        inputs: &[(EdgeRef, EdgeKind)],
-        stage: Box<dyn Stage>,
-    ) {
+    pub fn head(&mut self, meta: &Meta, rule: Count, inputs: &[(EdgeRef, EdgeKind)], stage: HeadStage) {
         let key = inputs[0].0.id;
         if self.pass == 0 {
             let head = self.draft.nodes.last().copied().unwrap_or_default();
@@ -250,7 +234,7 @@ impl<'a> BuildCx<'a> {
                 self.topology.incoming.push(Incoming { edge: edge.id, kind: *kind, head });
             }
         }
-        self.stage(key, meta, rule, inputs.iter().map(|i| i.0.id).collect(), stage);
+        self.stage(key, meta, rule, inputs.iter().map(|i| i.0.id).collect(), Box::new(stage));
     }
 
     /// What is built next sends over `edge`.

@@ -197,7 +197,7 @@ where
             next,
             meta,
         );
-        cx.head(&meta, count, &[(self.edge.clone(), kind)], HeadStage::<ItemOf<X, F, A, P>, _>::new(head));
+        cx.head(&meta, count, &[(self.edge.clone(), kind)], HeadStage::new::<ItemOf<X, F, A, P>, _>(head));
         cx.out(&self.edge);
         let send = WindowSend::<X, F, W, A, P>::new(self.key, self.assign, self.aggregate, self.edge, meta);
         self.prev.build(cx, send, visit);

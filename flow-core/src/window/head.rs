@@ -2,8 +2,9 @@
 
 use super::late::{Late, Lateness, Policy};
 use super::merging::Merged;
-use super::panes::{Open, Panes};
+use super::panes::Panes;
 use super::run::{add_run, merge_part, merge_whole};
+use super::spans::Open;
 use super::spec::{Assign, Span, Windowed};
 use crate::aggregate::{Aggregate, Overflow};
 use crate::error::{Error, ErrorKind, Result};
@@ -69,13 +70,6 @@ impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> WindowHead<X, F, W, 
         WindowHead { key, assign, aggregate, lateness, next, meta, state, faults, failed, types }
     }
 
-    /// Whether an element of `span` comes too late, and by how much.
-    fn late_by(&self, span: &Span) -> Option<i128> {
-        let last = span.end - 1 + i128::from(self.lateness.allowed.0);
-        let by = i128::from(self.state.watermark.0) - last;
-        (by >= 0 || self.state.watermark == Timestamp::MAX).then_some(by.max(0))
-    }
-
     #[cold]
     #[inline(never)]
     fn overflow(&mut self, error: Overflow) {
@@ -99,23 +93,25 @@ where
     fn add(&mut self, item: ItemOf<X, F, A, P>) {
         let Item { hash, time, route, load } = item;
         // An open pane is not late: it is removed as soon as no element can join it.
-        if !self.state.panes.is_current(time) && !self.state.panes.turn_to(time) {
+        let panes = &mut self.state.panes;
+        if !panes.finds(time) {
             let span = self.assign.span(time);
-            if let Some(by) = self.late_by(&span) {
+            if let Some(by) = span.late_by(self.state.watermark, self.lateness.allowed) {
                 return self.late(time, route, load, by);
             }
             let passed = span.due() <= self.state.watermark;
-            self.state.panes.select(span, passed);
+            panes.select(span, passed);
         }
-        let Some(pane) = self.state.panes.current() else { return };
+        let Some(open) = panes.spans.current() else { return };
+        let Some(table) = panes.table(open.slot) else { return };
         let (key, aggregate) = (&self.key, &self.aggregate);
         let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
         let insert = || (key.key(&route), aggregate.start());
-        let (k, acc) = pane.table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
+        let (k, acc) = table.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k));
         let added = aggregate.add(acc, x);
-        if pane.fired && added.is_ok() {
-            let row = row(pane.span, k.clone(), aggregate.result(acc));
-            emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
+        if open.fired && added.is_ok() {
+            let row = row(open.span, k.clone(), aggregate.result(acc));
+            emit::<_, _, P, _, S, _>(&mut self.next, row, open.span);
         }
         if let Err(error) = added {
             self.overflow(error);
@@ -128,11 +124,8 @@ where
         self.state.late.add(1);
         let late_by = Millis(i64::try_from(by).unwrap_or(i64::MAX));
         if P::FAILS {
-            let what = format!("an element at {time} came {late_by} too late for its window");
-            let error = Error::new(ErrorKind::Late, what).in_stage(self.meta.id()).at(self.meta.at());
             self.failed = true;
-            self.faults
-                .raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
+            raise_late(&self.faults, &self.meta, time, late_by);
         } else if let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load) {
             let (_, value) = self.key.unite(route, rest);
             if let Some(late) = P::late(Late { value, timestamp: time, late_by }) {
@@ -141,60 +134,68 @@ where
         }
     }
 
-    /// Emits the pane at `at`, from where the last call stopped.
-    fn fire_pane(&mut self, at: usize) -> Fire {
-        if self.lateness.allowed.0 == 0 { self.fire_and_forget(at) } else { self.fire_and_keep(at) }
+    /// Emits the pane at place `at`, from where the last call stopped.
+    fn fire_pane(&mut self, at: usize, open: Open) -> Fire {
+        if self.lateness.allowed.0 == 0 {
+            self.fire_and_forget(at, open)
+        } else {
+            self.fire_and_keep(at, open)
+        }
     }
 
     /// Nothing can join the pane any more: its entries are given away, the first first.
-    fn fire_and_forget(&mut self, at: usize) -> Fire {
+    fn fire_and_forget(&mut self, at: usize, open: Open) -> Fire {
         loop {
             if !self.next.room() {
                 return Fire::Paused;
             }
-            let Some(pane) = self.state.panes.get(at) else { return Fire::Done };
-            pane.fired = true;
+            self.state.panes.spans.set_fired(at);
+            let Some(table) = self.state.panes.table(open.slot) else { return Fire::Done };
             for _ in 0..FIRED_AT_ONCE {
-                let Some((key, acc)) = pane.table.pop() else {
-                    if let Some(Open { table, .. }) = self.state.panes.remove(at) {
-                        self.state.panes.reuse(table);
-                    }
+                let Some((key, acc)) = table.pop() else {
+                    self.state.panes.forget(at);
                     return Fire::Done;
                 };
-                let row = row(pane.span, key, self.aggregate.take_result(acc));
-                emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
+                let row = row(open.span, key, self.aggregate.take_result(acc));
+                emit::<_, _, P, _, S, _>(&mut self.next, row, open.span);
             }
         }
     }
 
     /// Elements may still join the pane.
-    fn fire_and_keep(&mut self, at: usize) -> Fire {
+    fn fire_and_keep(&mut self, at: usize, open: Open) -> Fire {
         loop {
             if !self.next.room() {
                 return Fire::Paused;
             }
-            let Some(pane) = self.state.panes.get(at) else { return Fire::Done };
+            let Some(table) = self.state.panes.table(open.slot) else { return Fire::Done };
             for _ in 0..FIRED_AT_ONCE {
-                let Some((key, acc)) = pane.table.at(self.state.fired) else {
-                    pane.fired = true;
+                let Some((key, acc)) = table.at(self.state.fired) else {
+                    self.state.panes.spans.set_fired(at);
                     self.state.fired = 0;
                     return Fire::Done;
                 };
                 self.state.fired += 1;
-                let row = row(pane.span, key.clone(), self.aggregate.result(acc));
-                emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
+                let row = row(open.span, key.clone(), self.aggregate.result(acc));
+                emit::<_, _, P, _, S, _>(&mut self.next, row, open.span);
             }
         }
     }
 
     /// Forgets the panes that no element can join any more.
     fn forget(&mut self) {
-        while let Some(at) = self.state.panes.first(|p| p.fired && self.late_by(&p.span).is_some()) {
-            if let Some(pane) = self.state.panes.remove(at) {
-                self.state.panes.reuse(pane.table);
-            }
+        let State { panes, watermark, .. } = &mut self.state;
+        while let Some(at) = panes.spans.forgettable(*watermark, self.lateness.allowed) {
+            panes.forget(at);
         }
     }
+}
+
+/// Raises the error of an element that is late where none may be.
+fn raise_late(faults: &Faults, meta: &Meta, time: Timestamp, late_by: Millis) {
+    let what = format!("an element at {time} came {late_by} too late for its window");
+    let error = Error::new(ErrorKind::Late, what).in_stage(meta.id()).at(meta.at());
+    faults.raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
 }
 
 fn row<K, V>(span: Span, key: K, value: Option<V>) -> Option<Windowed<K, V>> {
@@ -248,13 +249,14 @@ where
         let mut left = n;
         while left > 0 && !self.failed {
             let (key, aggregate) = (&self.key, &self.aggregate);
-            let lifted = |load, route: &_| P::lifted(load, |rest| aggregate.lift(key.peek(route, rest)));
-            match add_run(&mut self.state.panes, items, left, key, aggregate, lifted) {
+            match add_run::<X, F, A, P>(&mut self.state.panes, items, left, key, aggregate) {
                 Ok(taken) => left -= taken,
                 Err(error) => return self.overflow(error),
             }
-            if left > 0 {
-                items.next().into_iter().for_each(|item| self.add(item));
+            if left > 0
+                && let Some(item) = items.next()
+            {
+                self.add(item);
                 left -= 1;
             }
         }
@@ -265,18 +267,18 @@ where
         let (key, aggregate, panes) = (&self.key, &self.aggregate, &mut self.state.panes);
         let (merged, empty) = match part {
             Merged::Whole(span, mut table) => {
-                let pane = panes.select(span, false);
-                let merged = if pane.table.is_empty() {
-                    std::mem::swap(&mut pane.table, &mut table);
+                let home = panes.select(span, false);
+                let merged = if home.is_empty() {
+                    std::mem::swap(home, &mut table);
                     Ok(())
                 } else {
-                    merge_whole(&mut pane.table, &mut table, key, aggregate)
+                    merge_whole(home, &mut table, key, aggregate)
                 };
                 table.clear();
                 (merged, Merged::Whole(span, table))
             }
             Merged::Part(span, mut entries) => {
-                let merged = merge_part(&mut panes.select(span, false).table, &mut entries, key, aggregate);
+                let merged = merge_part(panes.select(span, false), &mut entries, key, aggregate);
                 entries.clear();
                 (merged, Merged::Part(span, entries))
             }
@@ -295,8 +297,8 @@ where
         let w = self.state.watermark;
         // A pane that is being given away is marked as fired, and is first.
         let keeps = self.lateness.allowed.0 != 0;
-        while let Some(at) = self.state.panes.first(|p| p.span.due() <= w && !(keeps && p.fired)) {
-            if self.fire_pane(at) == Fire::Paused {
+        while let Some((at, open)) = self.state.panes.spans.due(w, keeps) {
+            if self.fire_pane(at, open) == Fire::Paused {
                 return Fire::Paused;
             }
         }

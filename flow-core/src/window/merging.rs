@@ -9,13 +9,14 @@
 //! parallelism 2: 0.154 s against 0.11 s). What the receiver has emptied comes back.
 
 use super::head::Item;
-use super::panes::{Open, Panes};
+use super::panes::Panes;
+use super::spans::Open;
 use super::spec::Span;
 use crate::aggregate::Overflow;
 use crate::stage::Outs;
 use crate::state::Pane;
 use crate::time::Timestamp;
-use std::vec::Drain;
+use std::vec::IntoIter;
 
 /// Entries that a sender keeps at most, over all panes.
 const ENTRIES_MAX: usize = 1 << 16;
@@ -48,7 +49,7 @@ pub trait Merge<R, L, K, A> {
     ///
     /// # Errors
     /// When the aggregate leaves its range.
-    fn add_run(&self, panes: &mut Panes<K, A>, items: &mut Drain<Item<R, L>>) -> Result<(), Overflow>;
+    fn add_run(&self, panes: &mut Panes<K, A>, items: &mut IntoIter<Item<R, L>>) -> Result<(), Overflow>;
     /// The pane of an element.
     fn span(&self, time: Timestamp) -> Span;
     /// The hash of a key.
@@ -61,7 +62,10 @@ type Edge<R, L, K, A> = Outs<Item<R, L>, Merged<K, A>>;
 impl<K: Send + 'static, A: Send + 'static> Merging<K, A> {
     /// For so many receivers.
     pub fn new(receivers: usize) -> Self {
-        let parts = (0..receivers).map(|_| Vec::new()).collect();
+        let mut parts = Vec::with_capacity(receivers);
+        for _ in 0..receivers {
+            parts.push(Vec::new());
+        }
         Merging { panes: Panes::default(), watermark: Timestamp::MIN, parts, taken: 0, sent: 0 }
     }
 
@@ -76,7 +80,7 @@ impl<K: Send + 'static, A: Send + 'static> Merging<K, A> {
     /// When the aggregate leaves its range.
     pub fn take<R: Send + 'static, L: Send + 'static>(
         &mut self,
-        items: &mut Drain<Item<R, L>>,
+        items: &mut IntoIter<Item<R, L>>,
         outs: &mut Edge<R, L, K, A>,
         how: &impl Merge<R, L, K, A>,
     ) -> Result<(), Overflow> {
@@ -106,8 +110,8 @@ impl<K: Send + 'static, A: Send + 'static> Merging<K, A> {
         outs: &mut Edge<R, L, K, A>,
         how: &impl Merge<R, L, K, A>,
     ) {
-        while let Some(at) = self.panes.first(|p| p.span.due() <= until) {
-            let Some(Open { span, table, .. }) = self.panes.remove(at) else { break };
+        while let Some((at, Open { span, .. })) = self.panes.spans.due(until, false) {
+            let Some(table) = self.panes.remove(at) else { break };
             let entries = table.len();
             self.sent += entries as u64;
             if outs.receivers() == 1 {
@@ -140,8 +144,11 @@ impl<K: Send + 'static, A: Send + 'static> Merging<K, A> {
             }
         }
         self.panes.reuse(table);
-        for (to, part) in self.parts.iter_mut().enumerate().filter(|(_, part)| !part.is_empty()) {
-            send_part(span, part, to, outs);
+        for to in 0..self.parts.len() {
+            let part = &mut self.parts[to];
+            if !part.is_empty() {
+                send_part(span, part, to, outs);
+            }
         }
     }
 

@@ -17,7 +17,8 @@ mod run;
 mod saved;
 mod sender;
 mod shortcuts;
-pub mod spec;
+pub mod spans;
+mod spec;
 pub mod total;
 
 pub use late::{Late, Lateness};

@@ -11,14 +11,14 @@ use super::panes::Panes;
 use super::run::add_run;
 use super::spec::{Assign, Span};
 use crate::aggregate::{Aggregate, Algebra, Overflow};
-use crate::batch::Mark;
+use crate::batch::{Mark, emptied};
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
 use crate::stage::{EdgeRef, Faults, Meta, OpenCx, Outs, Push, Stamp, Tail};
 use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
-use std::vec::Drain;
+use std::vec::IntoIter;
 
 /// Elements that are merged together. They wait for each other so that the look-ups run in a loop of their own, where
 /// several are under way at once: fused with the user's code behind the source each cost half as much again (workload W4).
@@ -54,11 +54,10 @@ where
     fn add_run(
         &self,
         panes: &mut Panes<F::Key, Accu<X, F, A>>,
-        items: &mut Drain<ItemOf<X, F, A, P>>,
+        items: &mut IntoIter<ItemOf<X, F, A, P>>,
     ) -> Result<(), Overflow> {
-        let (key, aggregate, n) = (&self.key, &self.aggregate, items.len());
-        let lifted = |load, route: &_| P::lifted(load, |rest| aggregate.lift(key.peek(route, rest)));
-        add_run(panes, items, n, key, aggregate, lifted).map(drop)
+        let n = items.len();
+        add_run::<X, F, A, P>(panes, items, n, &self.key, &self.aggregate).map(drop)
     }
     fn span(&self, time: Timestamp) -> Span {
         self.assign.span(time)
@@ -84,17 +83,18 @@ where
     /// Merges what is staged, or sends it.
     #[inline(never)]
     fn unstage(&mut self) {
-        let mut items = self.staged.drain(..);
+        let mut items = std::mem::take(&mut self.staged).into_iter();
         if let Some(merging) = &mut self.merging
             && let Err(error) = merging.take(&mut items, &mut self.outs, &self.how)
         {
             self.faults.raise(operator_error(&self.meta, &error.into()));
         }
         // Where nothing is merged.
-        for item in items {
+        for item in items.by_ref() {
             let to = self.outs.of_key(item.hash);
             self.outs.send(to, item);
         }
+        self.staged = emptied(items);
     }
 
     /// Merges all that is staged, and sends the panes that are due at `until`.

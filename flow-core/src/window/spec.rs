@@ -34,6 +34,13 @@ impl Span {
         (saturate(self.start), saturate(self.end))
     }
 
+    /// Whether an element comes too late at watermark `w`, and by how much.
+    pub fn late_by(&self, w: Timestamp, lateness: Millis) -> Option<i128> {
+        let last = self.end - 1 + i128::from(lateness.0);
+        let by = i128::from(w.0) - last;
+        (by >= 0 || w == Timestamp::MAX).then_some(by.max(0))
+    }
+
     /// The first watermark at which the window is due.
     pub fn due(&self) -> Timestamp {
         saturate(self.end - 1)

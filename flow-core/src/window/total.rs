@@ -53,7 +53,7 @@ impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
             &meta,
             Instances::Exactly(1),
             &[(self.edge.clone(), EdgeKind::Global)],
-            HeadStage::<A::In, _>::new(head),
+            HeadStage::new::<A::In, _>(head),
         );
         cx.out(&self.edge);
         let outs = Outs::new(self.edge.id);
