@@ -8,6 +8,9 @@
 //!
 //! Watermarks rise strictly, an `Idle` is followed by `Active` before the next item or watermark, nothing follows
 //! `End`. A batch says how far it got with `marks`: `(position, mark)` stands before the item at that position.
+//! A batch may also be a *part*, into which a sender has merged records: it stands for them in this place of the sequence, has no
+//! marks, and counts at least one.
+//!
 //! Where the sender happened to cut its batches is not part of the sequence and has no meaning.
 
 use crate::time::Timestamp;

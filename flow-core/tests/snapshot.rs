@@ -190,6 +190,23 @@ proptest! {
     }
 }
 
+/// A window that had fired before the cut shows what joins it behind the cut, although the sender does not know that it had.
+#[test]
+fn a_restored_window_that_had_fired_fires_again() {
+    let first = [(1u16, 5i64, 10i64), (2, 5, 20), (1, 0, 500)];
+    for (p, q) in [(1, 1), (1, 2), (2, 1), (2, 3)] {
+        let shown = Shown::default();
+        let state = run(lateness, p, &first, State::new(), false, &shown);
+        assert_eq!(shown.lock().unwrap().len(), 2, "both keys of [0, 100)");
+        shown.lock().unwrap().clear();
+        run(lateness, q, &[(1, 9, 30)], state, true, &shown);
+        let rows = shown.lock().unwrap().clone();
+        let window = "start: @0, end: @100";
+        assert!(rows.contains(&format!("Windowed {{ key: 1, {window}, value: 9 }}")), "{rows:?}");
+        assert_eq!(rows.iter().filter(|row| row.contains(window)).count(), 1, "key 2 is as it was: {rows:?}");
+    }
+}
+
 #[test]
 fn state_that_is_cut_short_is_refused() {
     let records: Vec<Record> = (0..100).map(|n| (n, 1, i64::from(n))).collect();

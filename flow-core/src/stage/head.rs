@@ -41,8 +41,10 @@ pub trait Head<M>: Send + 'static {
     }
     /// Takes the first `n` items.
     fn items(&mut self, input: usize, items: &mut IntoIter<M>, n: usize);
-    /// Takes what a sender has merged; may give the part back, emptied, for its memory.
+    /// Takes what a sender has merged, all at once: it is not asked before whether there is room, so what it emits, if anything,
+    /// goes to the overflow. May give the part back, emptied, for its memory. To be written where `Part` can be anything.
     fn part(&mut self, part: Self::Part) -> Option<Self::Part> {
+        debug_assert!(false, "a part for a head that takes none: a bug of its sender");
         drop(part);
         None
     }

@@ -133,12 +133,13 @@ impl Wiring for Wires {
     }
 
     fn recycled_part(&mut self, to: usize) -> Option<Batch> {
-        if self.lanes[to].parts.is_empty()
-            && let Some(batch) = self.recycled(to)
-        {
-            self.lanes[to].spare.push(batch);
+        let Lane { parts, spare, wire, .. } = &mut self.lanes[to];
+        while parts.is_empty() {
+            let batch = wire.ring.recycled()?;
+            let home = if (*batch.items).type_id() == self.part { &mut *parts } else { &mut *spare };
+            home.push(batch);
         }
-        self.lanes[to].parts.pop()
+        parts.pop()
     }
 
     fn mark(&mut self, to: usize, at: usize, mark: Mark) -> bool {

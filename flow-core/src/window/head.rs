@@ -3,10 +3,10 @@
 use super::late::{Late, Lateness, Policy};
 use super::merging::Merged;
 use super::panes::Panes;
-use super::run::{add_run, merge_part, merge_whole};
+use super::run::{add_run, entries, merge_part, merge_whole};
 use super::spans::Open;
 use super::spec::{Assign, Span, Windowed};
-use crate::aggregate::{Aggregate, Overflow};
+use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::op::operator::operator_error;
@@ -114,6 +114,26 @@ where
             emit::<_, _, P, _, S, _>(&mut self.next, row, open.span);
         }
         if let Err(error) = added {
+            self.overflow(error);
+        }
+    }
+
+    /// Merges a part into a pane that has fired, and shows the updated results.
+    #[cold]
+    #[inline(never)]
+    fn update(&mut self, open: Open, part: MergedOf<X, F, A>) {
+        let (key, aggregate) = (&self.key, &self.aggregate);
+        let mut entries = entries(part, |k| key.hash(k)).into_iter();
+        let merged = entries.try_for_each(|(hash, k, acc)| {
+            let Some(table) = self.state.panes.table(open.slot) else { return Ok(()) };
+            let start = || (k.clone(), aggregate.start());
+            let (k, sum) = table.entry(hash, |other| key.same(other, &k), start, &|k| key.hash(k));
+            A::Algebra::merge(aggregate, sum, acc)?;
+            let row = row(open.span, k.clone(), aggregate.result(sum));
+            emit::<_, _, P, _, S, _>(&mut self.next, row, open.span);
+            Ok(())
+        });
+        if let Err(error) = merged {
             self.overflow(error);
         }
     }
@@ -263,8 +283,15 @@ where
     }
 
     fn part(&mut self, part: MergedOf<X, F, A>) -> Option<MergedOf<X, F, A>> {
-        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane.
+        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane. But a pane that was
+        // restored may have fired in an earlier run.
         let (key, aggregate, panes) = (&self.key, &self.aggregate, &mut self.state.panes);
+        let (Merged::Whole(span, _) | Merged::Part(span, _)) = &part;
+        panes.select(*span, false);
+        if let Some(open) = panes.spans.current().filter(|open| open.fired) {
+            self.update(open, part);
+            return None;
+        }
         let (merged, empty) = match part {
             Merged::Whole(span, mut table) => {
                 let home = panes.select(span, false);

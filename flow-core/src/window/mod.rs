@@ -18,7 +18,7 @@ mod saved;
 mod sender;
 mod shortcuts;
 pub mod spans;
-mod spec;
+pub mod spec;
 pub mod total;
 
 pub use late::{Late, Lateness};

@@ -2,6 +2,7 @@
 
 use super::head::{Item, ItemOf, Row};
 use super::late::Policy;
+use super::merging::Merged;
 use super::panes::Panes;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::op::KeyFn;
@@ -88,6 +89,19 @@ where
         }
     }
     Ok(())
+}
+
+/// The entries of a part, with the hashes of their keys.
+pub fn entries<K, A>(part: Merged<K, A>, hash_of: impl Fn(&K) -> u64) -> Vec<(u64, K, A)> {
+    let mut table = match part {
+        Merged::Whole(_, table) => table,
+        Merged::Part(_, entries) => return entries,
+    };
+    let mut entries = Vec::with_capacity(table.len());
+    while let Some((key, acc)) = table.pop() {
+        entries.push((hash_of(&key), key, acc));
+    }
+    entries
 }
 
 /// Moves the entries of `from` to `table`, in their order.

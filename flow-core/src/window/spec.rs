@@ -41,6 +41,11 @@ impl Span {
         (by >= 0 || w == Timestamp::MAX).then_some(by.max(0))
     }
 
+    /// Whether an instant is in it.
+    pub fn holds(&self, t: Timestamp) -> bool {
+        (self.start..self.end).contains(&i128::from(t.0))
+    }
+
     /// The first watermark at which the window is due.
     pub fn due(&self) -> Timestamp {
         saturate(self.end - 1)
