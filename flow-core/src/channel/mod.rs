@@ -22,9 +22,6 @@ mod backoff;
 mod blocking;
 #[cfg(all(test, loom))]
 mod models;
-mod padded;
-#[cfg(not(loom))]
-mod parker;
 mod ring;
 mod signal;
 mod spsc;

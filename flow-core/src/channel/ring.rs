@@ -36,7 +36,8 @@ use std::marker::PhantomData;
 use std::mem::{MaybeUninit, needs_drop};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::padded::CachePadded;
+use crossbeam_utils::CachePadded;
+
 use super::sync::{Arc, AtomicBool, AtomicUsize, UnsafeCell};
 
 /// Slots that are given back together; a power of two. (Here and below: little under loom, so that a model can have portions.)

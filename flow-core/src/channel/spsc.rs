@@ -32,7 +32,8 @@
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use super::padded::CachePadded;
+use crossbeam_utils::CachePadded;
+
 use super::ring::{Consumer, Full, Producer, ring};
 use super::signal::Signal;
 use super::sync::{Arc, AtomicBool, fence};

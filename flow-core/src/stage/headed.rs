@@ -100,10 +100,8 @@ impl HeadStage {
         }
         if !matches!(mark, Mark::Barrier(_)) {
             // A plain loop: `extend(…flatten())` is 2,500 lines of LLVM's language.
-            for mark in self.merge.observe(input, mark) {
-                if let Some(mark) = mark {
-                    self.due.push_back(mark);
-                }
+            for mark in self.merge.observe(input, mark).into_iter().flatten() {
+                self.due.push_back(mark);
             }
         }
     }
