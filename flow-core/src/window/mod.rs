@@ -17,8 +17,8 @@ mod run;
 mod saved;
 mod sender;
 mod shortcuts;
-pub mod spans;
-mod spec;
+mod spans;
+pub mod spec;
 pub mod total;
 
 pub use late::{Late, Lateness};
