@@ -1,7 +1,6 @@
 //! Which files a source reads: a path names a file, a directory or a glob, or `-` standard input.
 
 use super::broken::ReadError;
-use super::glob;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -95,11 +94,17 @@ fn is_left_over(file: &Path) -> bool {
 }
 
 fn find_matches(pattern: &str, found: &mut Vec<Input>) -> Result<(), ReadError> {
-    let mut files = glob::matches(pattern).map_err(|bad| match bad {
-        glob::Bad::Pattern(why) => nothing(pattern, &format!("is not a glob: {why}")),
-        glob::Bad::Folder(path, error) => failed(&path, error),
-    })?;
-    files.retain(|path| path.is_file());
+    let paths = glob::glob(pattern).map_err(|error| nothing(pattern, &format!("is not a glob: {error}")))?;
+    let mut files = Vec::new();
+    for path in paths {
+        let file = path.map_err(|error| {
+            let path = error.path().to_path_buf();
+            failed(&path, error.into())
+        })?;
+        if file.is_file() {
+            files.push(file);
+        }
+    }
     add_sorted(files, pattern.to_string(), "matches no file", found)
 }
 

@@ -10,7 +10,6 @@ mod fields;
 mod files;
 mod format;
 mod frame;
-mod glob;
 mod inputs;
 mod lines;
 mod part;
