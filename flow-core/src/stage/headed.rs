@@ -95,14 +95,18 @@ impl HeadStage {
             Mark::End => self.align.end(input),
             _ => None,
         };
-        if let Some(id) = aligned {
-            self.due.push_back(Mark::Barrier(id));
-        }
+        self.owe(aligned.map(Mark::Barrier));
         if !matches!(mark, Mark::Barrier(_)) {
-            // A plain loop: `extend(…flatten())` is 2,500 lines of LLVM's language.
-            for mark in self.merge.observe(input, mark).into_iter().flatten() {
-                self.due.push_back(mark);
-            }
+            let [first, second] = self.merge.observe(input, mark);
+            self.owe(first);
+            self.owe(second);
+        }
+    }
+
+    /// Not `extend`: with an iterator over these marks that is 2,500 lines of LLVM's language.
+    fn owe(&mut self, mark: Option<Mark>) {
+        if let Some(mark) = mark {
+            self.due.push_back(mark);
         }
     }
 

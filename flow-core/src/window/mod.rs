@@ -17,7 +17,7 @@ mod run;
 mod saved;
 mod sender;
 mod shortcuts;
-pub mod spans;
+mod spans;
 pub mod spec;
 pub mod total;
 

@@ -77,9 +77,7 @@ impl<K, A> Panes<K, A> {
     pub fn entries(&self) -> usize {
         let mut entries = 0;
         for table in &self.tables {
-            if let Some(table) = table {
-                entries += table.len();
-            }
+            entries += table.as_ref().map_or(0, Pane::len);
         }
         entries
     }
