@@ -22,6 +22,7 @@ mod backoff;
 mod blocking;
 #[cfg(all(test, loom))]
 mod models;
+mod padded;
 mod ring;
 mod signal;
 mod spsc;

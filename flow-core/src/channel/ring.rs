@@ -36,7 +36,7 @@ use std::marker::PhantomData;
 use std::mem::{MaybeUninit, needs_drop};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use crossbeam_utils::CachePadded;
+use super::padded::CachePadded;
 
 use super::sync::{Arc, AtomicBool, AtomicUsize, UnsafeCell};
 

@@ -32,7 +32,7 @@
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use crossbeam_utils::CachePadded;
+use super::padded::CachePadded;
 
 use super::ring::{Consumer, Full, Producer, ring};
 use super::signal::Signal;
