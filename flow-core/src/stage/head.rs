@@ -1,6 +1,6 @@
 //! The typed beginning of a stage behind an edge.
 //!
-//! [`Head`] is an operator with state that takes runs of items, and fires. [`Typed`] is all that is made anew for each: the
+//! [`Head`] is an operator with state that takes runs of items, and fires. `Typed` is all that is made anew for each: the
 //! head with the items it has been given. What does not depend on their types is compiled once, in
 //! [`HeadStage`](super::HeadStage).
 
@@ -58,18 +58,18 @@ pub trait Head<M>: Send + 'static {
     fn fire(&mut self) -> Fire {
         Fire::Done
     }
-    /// See [`Stage::snapshot`].
+    /// See [`Stage::snapshot`](super::Stage::snapshot).
     ///
     /// # Errors
-    /// See [`Stage::snapshot`].
+    /// See [`Stage::snapshot`](super::Stage::snapshot).
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
         let _ = (group, out);
         Ok(())
     }
-    /// See [`Stage::restore`].
+    /// See [`Stage::restore`](super::Stage::restore).
     ///
     /// # Errors
-    /// See [`Stage::restore`].
+    /// See [`Stage::restore`](super::Stage::restore).
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         let _ = group;
         if bytes.is_empty() {

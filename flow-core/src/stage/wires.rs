@@ -1,5 +1,5 @@
 //! The half of a sender's end that need not know what it sends: rings, overflow, marks and what came back. It is compiled
-//! here once, and not in every user's crate for every edge; it lies behind a pointer to [`Wiring`] so that this is true of
+//! here once, and not in every user's crate for every edge; it lies behind a pointer to `Wiring` so that this is true of
 //! dropping it, too.
 
 use super::{BatchSize, EdgeId, OpenCx};
