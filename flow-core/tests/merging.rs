@@ -65,3 +65,32 @@ fn keys_that_never_come_again() {
 fn windows_with_hardly_an_element() {
     compare(KEYS, |i| i % 2, 1);
 }
+
+/// A window's pane is found among many, and takes the memory of the keys it has: this took seconds, and hundreds of MiB.
+#[test]
+fn tens_of_thousands_of_open_panes() {
+    const PANES: i64 = 40_000;
+    for (disorder, lateness) in [(PANES, 0), (0, PANES)] {
+        let out = Collected::new();
+        let job = Job::build("panes", |job| {
+            let timed = source(generate(10 * PANES as u64, |i| i as i64 / 10)).event_time(|t| *t);
+            let keyed = timed.disorder(Millis(disorder)).key_by(|_| 0u8);
+            let windows = keyed.window(tumbling(Millis(1))).lateness(Millis(lateness)).count();
+            job.add(windows.map(|w| (w.start.0, w.value)).collect(&out));
+        });
+        job.run().unwrap();
+        assert!(out.take().into_iter().eq((0..PANES).map(|t| (t, 10))));
+    }
+}
+
+/// Nothing is before the first element, not even the lowest watermark.
+#[test]
+fn the_first_instant_of_all_is_on_time() {
+    let out = Collected::new();
+    let job = Job::build("first", |job| {
+        let timed = source(from_vec(vec![i64::MIN, i64::MIN, 0])).event_time(|t| *t).disorder(Millis(1000));
+        job.add(timed.key_by(|_| 0u8).window(tumbling(Millis(1))).count().map(|w| w.value).collect(&out));
+    });
+    job.run().unwrap();
+    assert_eq!(out.take(), [2, 1]);
+}

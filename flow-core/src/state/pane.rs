@@ -72,6 +72,11 @@ impl<K, V> Pane<K, V> {
         self.slots = larger;
     }
 
+    /// How much memory the table takes.
+    pub fn bytes(&self) -> usize {
+        self.slots.bytes()
+    }
+
     /// The entry at a place, counted in order of appearance.
     #[inline]
     pub fn at(&self, place: usize) -> Option<&(K, V)> {

@@ -84,6 +84,11 @@ impl<T> Slots<T> {
         self.limit.saturating_sub(self.taken)
     }
 
+    /// How much memory the slots take.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.buckets)
+    }
+
     /// The slots for a loop over many look-ups.
     #[inline(always)]
     pub fn view(&mut self) -> View<'_, T> {

@@ -99,7 +99,7 @@ where
             if let Some(by) = span.late_by(self.state.watermark, self.lateness.allowed) {
                 return self.late(time, route, load, by);
             }
-            let passed = span.due() <= self.state.watermark;
+            let passed = span.is_passed(self.state.watermark);
             panes.select(span, passed);
         }
         let Some(open) = panes.spans.current() else { return };

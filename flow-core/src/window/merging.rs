@@ -107,7 +107,7 @@ impl<K: Send + 'static, A: Send + 'static> Merging<K, A> {
             let Some(item) = items.as_slice().first() else { break };
             let span = how.span(item.time);
             // A pane that does not hold its element is a mistake of the user's `Assign`, and no reason to turn in circles.
-            if span.due() > self.watermark && span.holds(item.time) {
+            if !span.is_passed(self.watermark) && span.holds(item.time) {
                 self.panes.select(span, false);
             } else if let Some(item) = items.next() {
                 let to = outs.of_key(item.hash);

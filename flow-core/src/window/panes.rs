@@ -21,6 +21,10 @@ impl<K, A> Default for Panes<K, A> {
     }
 }
 
+/// Emptied tables that are kept, and their bytes.
+const SPARE_MAX: usize = 16;
+const SPARE_BYTES_MAX: usize = 1 << 22;
+
 impl<K, A> Panes<K, A> {
     /// The table at a slot that the spans gave.
     #[inline]
@@ -62,10 +66,14 @@ impl<K, A> Panes<K, A> {
         }
     }
 
-    /// Keeps an emptied table for the next pane.
+    /// Keeps an emptied table for the next pane, unless that would keep much memory for what may never come.
     pub fn reuse(&mut self, mut table: Pane<K, A>) {
         table.clear();
-        self.spare.push(table);
+        let spare: usize = self.spare.iter().map(Pane::bytes).sum();
+        if self.spare.is_empty() || (self.spare.len() < SPARE_MAX && spare + table.bytes() <= SPARE_BYTES_MAX)
+        {
+            self.spare.push(table);
+        }
     }
 
     /// All open panes, by their ends.

@@ -32,12 +32,9 @@ where
     let mut left = n;
     while left > 0 {
         let Some((slot, low, reach)) = panes.spans.unfired() else { break };
-        let Some(table) = panes.table(slot) else { break };
-        // The table is asked once for room, so that no look-up has to be ready for one that grows.
-        let (mut table, room) = table.run(left.min(CHUNK), &|k| key.hash(k));
-        let ahead = &items.as_slice()[..room];
+        let ahead = &items.as_slice()[..left.min(CHUNK)];
         let mut run = 0;
-        while run < room && (ahead[run].time.0.wrapping_sub(low) as u64) <= reach {
+        while run < ahead.len() && (ahead[run].time.0.wrapping_sub(low) as u64) <= reach {
             run += 1;
         }
         if run == 0 {
@@ -45,6 +42,9 @@ where
             let time = ahead[0].time;
             if panes.spans.turn_to(time) { continue } else { break }
         }
+        let Some(table) = panes.table(slot) else { break };
+        // The table is asked once for room, so that no look-up has to be ready for one that grows.
+        let (mut table, run) = table.run(run, &|k| key.hash(k));
         if table.is_large() {
             for item in &ahead[..run] {
                 table.prefetch(item.hash);

@@ -28,6 +28,8 @@ pub struct Spans {
     slot: usize,
     low: i64,
     reach: u64,
+    /// So many at the front have fired.
+    fired: usize,
     /// Slots that are free among the `slots` that there are.
     free: Vec<usize>,
     slots: usize,
@@ -36,7 +38,7 @@ pub struct Spans {
 impl Default for Spans {
     fn default() -> Self {
         let (open, free) = (VecDeque::new(), Vec::new());
-        Spans { open, current: GONE, slot: GONE, low: 0, reach: 0, free, slots: 0 }
+        Spans { open, current: GONE, slot: GONE, low: 0, reach: 0, fired: 0, free, slots: 0 }
     }
 }
 
@@ -78,6 +80,13 @@ impl Spans {
         let open = known.unwrap_or_else(|| {
             let open = Open { span, slot: self.free_slot(), fired };
             self.open.insert(at, open);
+            self.fired = if at > self.fired || (at == self.fired && !fired) {
+                self.fired
+            } else if fired {
+                self.fired + 1
+            } else {
+                at
+            };
             open
         });
         self.set_current(at, open);
@@ -99,30 +108,47 @@ impl Spans {
         self.reach = last.0.wrapping_sub(first.0) as u64;
     }
 
-    /// The first pane, by its end, that is due at `w`, and its place; where `unfired`, of those that have not fired.
+    /// The first pane that is due at `w`, and its place; where `unfired`, of those that have not fired. Panes are in the order of their
+    /// starts, and those that have fired mostly come first: it looks at hardly more than one.
     pub fn due(&self, w: Timestamp, unfired: bool) -> Option<(usize, Open)> {
-        self.first(|p| p.span.due() <= w && !(unfired && p.fired))
+        let from = if unfired { self.fired } else { 0 };
+        self.first(from, w, |p| p.span.is_passed(w) && !(unfired && p.fired))
     }
 
     /// The place of the first pane that has fired and that no element can join any more at watermark `w`.
     pub fn forgettable(&self, w: Timestamp, lateness: Millis) -> Option<usize> {
-        self.first(|p| p.fired && p.span.late_by(w, lateness).is_some()).map(|(at, _)| at)
+        // None that begins later can be late enough.
+        let before = if w == Timestamp::MAX { w } else { w - lateness };
+        self.first(0, before, |p| p.fired && p.span.late_by(w, lateness).is_some()).map(|(at, _)| at)
     }
 
-    fn first(&self, wanted: impl Fn(&Open) -> bool) -> Option<(usize, Open)> {
-        let at = self.open.iter().position(wanted)?;
-        Some((at, self.open[at]))
+    /// The first from a place on, of those that begin at `before` or earlier.
+    fn first(&self, from: usize, before: Timestamp, wanted: impl Fn(&Open) -> bool) -> Option<(usize, Open)> {
+        for at in from..self.open.len() {
+            let open = self.open[at];
+            if open.span.start > i128::from(before.0) {
+                break;
+            }
+            if wanted(&open) {
+                return Some((at, open));
+            }
+        }
+        None
     }
 
     /// The pane at a place that [`Spans::due`] gave has fired.
     pub fn set_fired(&mut self, at: usize) {
         self.open[at].fired = true;
+        while self.open.get(self.fired).is_some_and(|p| p.fired) {
+            self.fired += 1;
+        }
     }
 
     /// Takes the pane at a place out. Where its table is.
     pub fn remove(&mut self, at: usize) -> Option<usize> {
         self.current = GONE;
         let slot = self.open.remove(at)?.slot;
+        self.fired -= usize::from(at < self.fired);
         self.free.push(slot);
         Some(slot)
     }

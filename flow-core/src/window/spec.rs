@@ -34,8 +34,16 @@ impl Span {
         (saturate(self.start), saturate(self.end))
     }
 
+    /// Whether the window is due at watermark `w`. The lowest one stands for none: nothing is before the first element.
+    pub fn is_passed(&self, w: Timestamp) -> bool {
+        w != Timestamp::MIN && self.due() <= w
+    }
+
     /// Whether an element comes too late at watermark `w`, and by how much.
     pub fn late_by(&self, w: Timestamp, lateness: Millis) -> Option<i128> {
+        if w == Timestamp::MIN {
+            return None;
+        }
         let last = self.end - 1 + i128::from(lateness.0);
         let by = i128::from(w.0) - last;
         (by >= 0 || w == Timestamp::MAX).then_some(by.max(0))
