@@ -19,6 +19,7 @@ mod saved;
 mod sender;
 mod shortcuts;
 pub mod sliding;
+mod spans;
 pub mod spec;
 pub mod total;
 
