@@ -339,6 +339,38 @@ fn count_windows_need_no_event_time() {
 }
 
 #[test]
+fn a_window_may_slide() {
+    let (counts, sums, best, folded, spread) =
+        (Collected::new(), Collected::new(), Collected::new(), Collected::new(), Collected::new());
+    let slide = Millis(2);
+    let job = dataflow!({
+        let numbers = source(from_iter(0..6i64)).event_time(|n| *n, disorder = 0ms);
+        let counted = numbers.key_by(|n| n % 2).window(sliding(4ms, 2ms)).count();
+        counted.filter(|w| w.key == 0).map(|w| (w.start.0, w.value)).collect(&counts);
+        let (summed, _late) =
+            numbers.window(sliding(4ms, slide, offset = 1ms), lateness = 1ms, late = side).sum(|n| *n);
+        summed.map(|w| (w.start.0, w.value)).collect(&sums);
+        numbers
+            .window(sliding(1ms, 3ms, gaps = true), late = fail)
+            .max(|n| *n)
+            .map(|w| w.value)
+            .collect(&best);
+        numbers
+            .window(sliding(3ms, 3ms))
+            .fold(String::new(), |all, n| *all += &n.to_string())
+            .map(|w| w.value)
+            .collect(&folded);
+        let both = numbers.window(sliding(5ms, 3ms)).aggregate(|a| (a.min(|n| *n), a.mean(|n| *n)));
+        both.map(|w| w.value).collect(&spread);
+    });
+    job.run().expect("a run");
+    assert_eq!(counts.take(), [(-2, 1), (0, 2), (2, 2), (4, 1)]);
+    assert_eq!(sums.take(), [(-3, 0), (-1, 3), (1, 10), (3, 12), (5, 5)]);
+    assert_eq!((best.take(), folded.take()), (vec![0, 3], vec!["012".to_owned(), "345".to_owned()]));
+    assert_eq!(spread.take(), [(0, 0.5), (0, 2.0), (3, 4.0)]);
+}
+
+#[test]
 fn a_keyed_stream_may_be_mapped() {
     let out = Collected::new();
     let job = dataflow!({

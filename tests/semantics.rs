@@ -6,7 +6,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | N6, N7, N8, N10 | sliding windows |
 //! | N13 | evictors |
 //! | J1 to J11, "`None` never joins `None`" | joins |
 //! | T1 to T6, T10, W16 | timers, `process` |
@@ -51,4 +50,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sessions, counts, late, order, keyed, text);
+suites!(windows, sliding, sessions, counts, late, order, keyed, text);

@@ -268,7 +268,6 @@ pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
 pub(crate) const RESERVED: &[&str] = &[
-    "sliding",
     "join",
     "left_join",
     "interval_join",
@@ -287,24 +286,31 @@ pub(crate) const RESERVED: &[&str] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     Nothing,
-    Size,
+    /// A size, or a size and a slide.
+    Lengths,
     Gap,
     /// A closure over the records that gives each its gap.
     GapOf,
     Elements,
 }
 
-/// The window descriptions: their names, what they take, and their named arguments.
+/// The window descriptions: their names, what they take and what that is called, and their named arguments.
 pub(crate) struct WindowKind {
     pub name: &'static str,
-    pub args: usize,
     pub takes: Takes,
+    /// What its arguments are called; the last is the distance from one window to the next.
+    pub lengths: &'static [&'static str],
     pub named: &'static [Named],
     pub needs_event_time: bool,
     pub usage: &'static str,
 }
 
-const TUMBLING: &[Named] = &[optional("offset", Value::SignedDuration)];
+/// Says that a slide may be longer than its size.
+pub(crate) const GAPS: &str = "gaps";
+/// In how many windows a record may be.
+pub(crate) const WINDOWS_OF_A_RECORD_MAX: i128 = 100_000;
+
+const OFFSET: Named = optional("offset", Value::SignedDuration);
 
 const COUNT: &[Named] = &[
     optional("every", Value::Elements),
@@ -317,15 +323,30 @@ pub(crate) const OVERLAPPING_MAX: u64 = 100_000;
 
 #[rustfmt::skip]
 pub(crate) static WINDOWS: &[WindowKind] = &[
-    WindowKind { name: "tumbling", args: 1, takes: Takes::Size, named: TUMBLING, needs_event_time: true, usage: "tumbling(1h)" },
-    WindowKind { name: "session", args: 1, takes: Takes::Gap, named: &[], needs_event_time: true, usage: "session(30min)" },
-    WindowKind { name: "session_by", args: 1, takes: Takes::GapOf, named: &[], needs_event_time: true, usage: "session_by(|record| …)" },
-    WindowKind { name: "count", args: 1, takes: Takes::Elements, named: COUNT, needs_event_time: false, usage: "count(100)" },
-    WindowKind { name: "global", args: 0, takes: Takes::Nothing, named: &[], needs_event_time: false, usage: "global()" },
+    WindowKind {
+        name: "tumbling",
+        takes: Takes::Lengths,
+        lengths: &["size"],
+        named: &[OFFSET],
+        needs_event_time: true,
+        usage: "tumbling(1h)",
+    },
+    WindowKind {
+        name: "sliding",
+        takes: Takes::Lengths,
+        lengths: &["size", "slide"],
+        named: &[OFFSET, optional(GAPS, Value::Expression)],
+        needs_event_time: true,
+        usage: "sliding(1h, 5min)",
+    },
+    WindowKind { name: "session", takes: Takes::Gap, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session(30min)" },
+    WindowKind { name: "session_by", takes: Takes::GapOf, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session_by(|record| …)" },
+    WindowKind { name: "count", takes: Takes::Elements, lengths: &["size"], named: COUNT, needs_event_time: false, usage: "count(100)" },
+    WindowKind { name: "global", takes: Takes::Nothing, lengths: &[], named: &[], needs_event_time: false, usage: "global()" },
 ];
 
 /// Window descriptions of later versions.
-pub(crate) const RESERVED_WINDOWS: &[&str] = &["sliding", "hopping", "cumulative"];
+pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
 
 impl Operator {
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.

@@ -183,10 +183,10 @@ impl Building<'_> {
                 let out = self.end::<Plain>(node.outputs[0]);
                 self.give::<K>(input, windowed::total(K::branch(), total, out));
             }
-            Op::Tumbling(window) => {
+            Op::Window(window) => {
                 let results = self.end::<Timed>(node.outputs[0]);
                 let late = window.side.then(|| self.end::<Timed>(node.outputs[1]));
-                self.give::<Timed>(input, windowed::tumbling(&window, results, late));
+                self.give::<Timed>(input, windowed::window(&window, results, late));
             }
             Op::Session(window) => {
                 let results = self.end::<Timed>(node.outputs[0]);

@@ -73,6 +73,7 @@ const EXPECTED: &[&str] = &[
     "window(count)",
     "window(global)",
     "window(session)",
+    "window(sliding)",
     "window(tumbling)",
     "window without key",
     "wrapping_sum",
@@ -131,7 +132,7 @@ fn is_exchange(op: &Op) -> bool {
             | PartitionBy
             | Roll(..)
             | Distinct
-            | Tumbling(_)
+            | Window(_)
             | Session(_)
             | Counted(_)
             | GlobalWindow(..)
@@ -154,7 +155,7 @@ fn names_of(op: &Op) -> Vec<String> {
     let mut names = match op {
         Op::Roll(by, _) => form(by),
         Op::Counted(counts) => counts.form.as_ref().map_or(vec!["window without key".to_owned()], form),
-        Op::Tumbling(window) | Op::Session(window) => {
+        Op::Window(window) | Op::Session(window) => {
             window.form.as_ref().map_or(vec!["window without key".to_owned()], form)
         }
         Op::GlobalWindow(by, _) => by.as_ref().map_or(vec!["window without key".to_owned()], form),
@@ -163,8 +164,12 @@ fn names_of(op: &Op) -> Vec<String> {
     match op {
         Op::Roll(_, roll) => names.push(format!("keyed {}", snake(format!("{roll:?}")))),
         Op::Counted(_) => names.push("window(count)".to_owned()),
-        Op::Tumbling(window) | Op::Session(window) => {
-            let kind = if matches!(op, Op::Session(_)) { "session" } else { "tumbling" };
+        Op::Window(window) | Op::Session(window) => {
+            let kind = match op {
+                Op::Session(_) => "session",
+                _ if window.slide == window.size => "tumbling",
+                _ => "sliding",
+            };
             names.push(format!("window({kind})"));
             names.extend((window.lateness > 0).then(|| "lateness".to_owned()));
             names.extend(window.side.then(|| "side".to_owned()));

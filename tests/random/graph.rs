@@ -110,14 +110,14 @@ impl Graph {
 
 /// Whether elements may be late for it.
 fn is_judged(op: &Op) -> bool {
-    matches!(op, Op::Tumbling(_) | Op::Session(_))
+    matches!(op, Op::Window(_) | Op::Session(_))
 }
 
 /// The same operator with less to ask of its input.
 fn plainer(op: Op) -> Op {
     match op {
         Op::Roll(form, _) => Op::Roll(form, Roll::Count),
-        Op::Tumbling(window) => Op::Tumbling(crate::plan::Window { agg: Agg::Count, ..window }),
+        Op::Window(window) => Op::Window(crate::plan::Window { agg: Agg::Count, ..window }),
         Op::Counted(counts) => Op::GlobalWindow(counts.form, Agg::Spread),
         Op::GlobalWindow(form, _) => Op::GlobalWindow(form, Agg::Spread),
         Op::Total(_) => Op::Total(crate::plan::Total::Aggregate(Agg::Spread)),

@@ -42,7 +42,7 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
         Op::UnionEnds | Op::Union => union(inputs[0], inputs[1])?.into(),
         Op::Roll(form, roll) => keyed::roll(&keyed::keyed(inputs[0], Some(*form)), *roll, p)?.into(),
         Op::Distinct => keyed::distinct(inputs[0], p)?.into(),
-        Op::Tumbling(window) => windows::tumbling(&keyed::keyed(inputs[0], window.form), window, p)?,
+        Op::Window(window) => windows::window(&keyed::keyed(inputs[0], window.form), window, p)?,
         Op::Session(window) => sessions::sessions(&keyed::keyed(inputs[0], window.form), window, p)?,
         Op::Counted(counts) => counted::counted(&keyed::keyed(inputs[0], counts.form), counts, p)?.into(),
         Op::GlobalWindow(form, agg) => {

@@ -54,11 +54,12 @@ pub enum Total {
     Aggregate(Agg),
 }
 
-/// A tumbling window, or a session with a gap of this size; without a form it has no key.
+/// A window: a tumbling one if its slide is its size; or a session with a gap of this size. Without a form it has no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub form: Option<Form>,
     pub size: i64,
+    pub slide: i64,
     pub offset: i64,
     pub lateness: i64,
     pub side: bool,
@@ -102,7 +103,7 @@ pub enum Op {
     EventTime(i64),
     Roll(Form, Roll),
     Distinct,
-    Tumbling(Window),
+    Window(Window),
     Session(Window),
     Counted(Counts),
     GlobalWindow(Option<Form>, Agg),
@@ -174,14 +175,13 @@ fn agg() -> impl Strategy<Value = Agg> {
 fn window() -> impl Strategy<Value = Window> {
     let lateness = prop_oneof![3 => Just(0), 2 => 1..40i64];
     let size = prop_oneof![3 => 1..12i64, 1 => 12..60i64];
-    (prop::option::weighted(0.75, form()), size, any::<i8>(), lateness, any::<bool>(), agg()).prop_map(
-        |(form, size, offset, lateness, side, agg)| Window {
-            form,
-            size,
-            offset: i64::from(offset) % size,
-            lateness,
-            side,
-            agg,
+    let slide = prop::option::weighted(0.5, 1..20i64);
+    (prop::option::weighted(0.75, form()), size, slide, any::<i8>(), lateness, any::<bool>(), agg()).prop_map(
+        |(form, size, slide, offset, lateness, side, agg)| {
+            // The other forms make no difference to a window, and would be as much code again.
+            let slides = matches!(form, None | Some(Form::By(_)));
+            let slide = slide.filter(|_| slides).unwrap_or(size);
+            Window { form, size, slide, offset: i64::from(offset) % slide, lateness, side, agg }
         },
     )
 }
@@ -189,7 +189,7 @@ fn window() -> impl Strategy<Value = Window> {
 /// Its aggregate merges, and the order inside does not matter.
 fn session() -> impl Strategy<Value = Window> {
     let agg = prop::sample::select(vec![Agg::Count, Agg::Sum, Agg::Spread]);
-    (window(), agg).prop_map(|(window, agg)| Window { offset: 0, agg, ..window })
+    (window(), agg).prop_map(|(window, agg)| Window { slide: window.size, offset: 0, agg, ..window })
 }
 
 fn counts() -> impl Strategy<Value = Counts> {
@@ -256,7 +256,7 @@ fn stateful() -> impl Strategy<Value = Op> {
         5 => (form(), roll).prop_map(|(form, roll)| Op::Roll(form, roll)),
         1 => Just(Op::Distinct),
         1 => disorder().prop_map(Op::EventTime),
-        8 => window().prop_map(Op::Tumbling),
+        8 => window().prop_map(Op::Window),
         3 => session().prop_map(Op::Session),
         2 => counts().prop_map(Op::Counted),
         1 => (prop::option::weighted(0.75, form()), agg()).prop_map(|(form, agg)| Op::GlobalWindow(form, agg)),

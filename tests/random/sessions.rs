@@ -24,7 +24,7 @@ pub fn sessions(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
         }
     }
     run.fire(i128::MAX)?;
-    Some(judged(window, p, single, run.results, run.late))
+    Some(judged(window, p, (single, !single), run.results, run.late))
 }
 
 /// An element that is in a session, and its number.

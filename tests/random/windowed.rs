@@ -5,9 +5,7 @@ use crate::function::*;
 use crate::plan::{Agg, Counts, Form, Total, Window};
 use crate::windows::{order, spread};
 use flow_core::op::{Chain, KeyFn, Stream};
-use flow_core::prelude::{
-    Millis, Timestamp, count as elements, session as sessions, tumbling as tumbling_window,
-};
+use flow_core::prelude::{Millis, Timestamp, count as elements, session as sessions, sliding, tumbling};
 use flow_core::window::aggregate::{WindowedStream, side};
 use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::late::{DropLate, SideLate};
@@ -194,12 +192,12 @@ pub fn counted<K: Time>(s: Branch<K>, counts: Counts, out: End<K::Stamp>) -> End
     with_form!(counts.form, s, end)
 }
 
-/// A tumbling window with or without a key.
-pub fn tumbling(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
+/// A window with or without a key.
+pub fn window(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
+    let Window { size, slide, offset, .. } = window.to_owned();
     macro_rules! end {
-        ($keyed:expr) => {{
-            let assign = tumbling_window(Millis(window.size)).offset(Millis(window.offset));
-            let windows = $keyed.window(assign).lateness(Millis(window.lateness));
+        ($keyed:expr, $assign:expr) => {{
+            let windows = $keyed.window($assign).lateness(Millis(window.lateness));
             match late {
                 Some(late) => siding(windows.late(side), window.agg, (results, late)),
                 None => dropping(windows, window.agg, results),
@@ -207,7 +205,19 @@ pub fn tumbling(window: &Window, results: End<Timestamp>, late: Option<End<Times
         }};
     }
     let s = Timed::branch();
-    with_form!(window.form, s, end)
+    let tumbling = tumbling(Millis(size)).offset(Millis(offset));
+    let sliding = sliding(Millis(size), Millis(slide)).offset(Millis(offset)).gaps(slide > size);
+    match window.form {
+        None if slide != size => end!(s, sliding),
+        Some(Form::By(n)) if slide != size => end!(s.key_by(move |r| r.key % n), sliding),
+        None => end!(s, tumbling),
+        Some(Form::By(n)) => end!(s.key_by(move |r| r.key % n), tumbling),
+        Some(Form::Ref) => end!(s.key_by_ref(|r| &r.key), tumbling),
+        Some(Form::Filtered(c)) => {
+            end!(s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ()), tumbling)
+        }
+        Some(Form::Mapped(c)) => end!(s.key_by(|r| r.key).map_values(move |r| map(c, r)), tumbling),
+    }
 }
 
 /// The window of everything with or without a key.

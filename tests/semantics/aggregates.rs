@@ -47,6 +47,10 @@ fn joined(mut a: El, b: El) -> El {
     a
 }
 
+fn best(v: Option<i64>) -> String {
+    v.map_or("none".into(), |v| v.to_string())
+}
+
 fn stats((n, sum, mean): (u64, i64, Option<f64>)) -> String {
     format!("{n},{sum},{}", mean.map_or("none".into(), |m| m.to_string()))
 }
@@ -73,6 +77,15 @@ macro_rules! kinds {
                     windows.aggregate(|a| a.sum(El::number)).map(|w| element(w, |v| v.to_string())).boxed()
                 }
                 ("drop", "count") => windows.count().map(|w| element(w, |v| v.to_string())).boxed(),
+                ("drop", "max") => windows.aggregate(|a| a.max(El::number)).map(|w| element(w, best)).boxed(),
+                ("drop", "narrow") => windows
+                    .aggregate(|a| a.sum(|el| el.number().map(|n| n as i8)))
+                    .map(|w| element(w, |v| v.to_string()))
+                    .boxed(),
+                ("drop", "ends") => windows
+                    .aggregate(|a| (a.first(), a.last()))
+                    .map(|w| element(w, |(first, last)| format!("{}..{}", first.name, last.name)))
+                    .boxed(),
                 ("drop", "stats") => windows
                     .aggregate(|a| (a.count(), a.sum(El::number), a.mean(El::number)))
                     .map(|w| element(w, stats))
@@ -86,6 +99,7 @@ macro_rules! kinds {
                 ("side", "sum") => {
                     forking.fork(windows.late(side).aggregate(|a| a.sum(El::number)), |v| v.to_string())
                 }
+                ("side", "max") => forking.fork(windows.late(side).aggregate(|a| a.max(El::number)), best),
                 other => panic!("{other:?} is not what becomes of late elements and windows"),
             }
         }

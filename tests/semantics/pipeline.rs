@@ -111,7 +111,9 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "lists" => lists(stream),
         "rolling" => crate::aggregates::rolling(stream, words[1]),
         "total" => crate::aggregates::total(stream, words[1]),
-        "tumbling" | "global" | "session" | "session_by" | "count" => window(job, stream, words, probe),
+        "tumbling" | "sliding" | "global" | "session" | "session_by" | "count" => {
+            window(job, stream, words, probe)
+        }
         other => panic!("`{other}` is not a step of a pipeline"),
     }
 }
@@ -146,8 +148,8 @@ fn split(job: &mut Job, stream: Elements, probe: &Probe) -> Elements {
     even.boxed()
 }
 
-/// `tumbling 10 keyed offset 3 lateness 5 late side sum`: the aggregate comes last. `session 5`, `session_by`, where an element's
-/// name is its gap, `count 3 every 2 exact`, `global`.
+/// `tumbling 10 keyed offset 3 lateness 5 late side sum`, `sliding 10 5 gaps max`: the aggregate comes last. `session 5`,
+/// `session_by`, where an element's name is its gap, `count 3 every 2 exact`, `global`.
 fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
     let option = |name: &str| words.iter().position(|w| *w == name).map(|at| words[at + 1]);
     let length = |name| Millis(option(name).map_or(0, number));
@@ -171,6 +173,10 @@ fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Ele
     match words[0] {
         "global" => of!(aligned, global()),
         "tumbling" => of!(aligned, tumbling(length("tumbling")).offset(length("offset"))),
+        "sliding" => {
+            let windows = sliding(length("sliding"), Millis(number(words[2])));
+            of!(aligned, windows.offset(length("offset")).gaps(words.contains(&"gaps")))
+        }
         "session" => of!(sessions, session(length("session"))),
         "session_by" => of!(sessions, session_by(|el: &El| Millis(el.number().expect("a gap")))),
         "count" => match elements("every") {

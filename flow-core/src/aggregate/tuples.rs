@@ -53,6 +53,11 @@ macro_rules! tuples {
                 $(<$a::Algebra as Algebra<T, $a>>::merge(&aggregate.$i, &mut acc.$i, later.$i)?;)+
                 Ok(())
             }
+            #[inline(always)]
+            fn remove(aggregate: &($($a,)+), acc: &mut ($($a::Acc,)+), part: &($($a::Acc,)+)) -> Result<(), Overflow> {
+                $(<$a::Algebra as Algebra<T, $a>>::remove(&aggregate.$i, &mut acc.$i, &part.$i)?;)+
+                Ok(())
+            }
         }
         impl<T, $($a: Aggregate<T, Algebra: Joins<T, $a>>),+> EachJoins<T> for ($($a,)+) {}
     };

@@ -1,15 +1,15 @@
 //! `window(…).aggregate(…)`: the streams' methods, and the chain behind them.
 
-use super::head::{ItemOf, Row, WindowHead};
+use super::base::{Base, Row};
 use super::late::{DropLate, Lateness, Policy};
 use super::sender::WindowSend;
-use super::spec::{Assign, Over};
+use super::spec::{Assign, Can, Over};
 use super::windowing::{Adds, Parts, Suits, Windowing, instances};
 use crate::aggregate::{Agg, Aggregate, Algebra};
 use crate::error::{Error, ErrorKind};
 use crate::op::key_fn::NoKey;
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
-use crate::stage::{BuildCx, EdgeRef, HeadStage, Meta, Push};
+use crate::stage::{BuildCx, EdgeRef, Meta, Push};
 use crate::state::Keep;
 use crate::time::Millis;
 use std::any::TypeId;
@@ -228,7 +228,10 @@ where
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let note = explain(self.assign.describe(), self.aggregate.name(), A::Algebra::COMMUTES);
+        let can =
+            Can { merge: A::Algebra::MERGES, commute: A::Algebra::COMMUTES, invert: A::Algebra::INVERTS };
+        let (window, how) = (self.assign.describe(), self.assign.algorithm(can));
+        let note = explain(window, how, self.aggregate.name(), can.commute);
         let meta = cx.op(&self.meta, &note);
         if !fits(cx, &meta, self.lateness.allowed, self.assign.check()) {
             // What follows computes with the description.
@@ -239,15 +242,9 @@ where
         let own = if P::REPORTS { own.with_exact_late() } else { own };
         self.edge.listen(own.and(&next.grid()));
         let (key, assign, aggregate) = (self.key.clone(), self.assign.clone(), self.aggregate.clone());
-        let head = WindowHead::<X, F, W, A, P, C::Stamp, N, M>::new(
-            key,
-            assign,
-            aggregate,
-            self.lateness,
-            next,
-            meta,
-        );
-        cx.head(&meta, count, &[(self.edge.clone(), kind)], HeadStage::<ItemOf<X, F, A, P>, _>::new(head));
+        let base = Base::<X, F, A, P, C::Stamp, N>::new(key, aggregate, self.lateness, next, meta);
+        let stage = assign.stage::<X, F, A, P, C::Stamp, N, M>(base);
+        cx.head(&meta, count, &[(self.edge.clone(), kind)], stage);
         cx.out(&self.edge);
         let send = WindowSend::<X, F, W, A, P>::new(self.key, self.assign, self.aggregate, self.edge, meta);
         self.prev.build(cx, send, visit);
@@ -280,11 +277,11 @@ pub(super) fn fits(
     clippy::needless_pass_by_value,
     reason = "the strings are dropped here, and not in every user's crate"
 )]
-fn explain(window: String, aggregate: String, commutes: bool) -> String {
+fn explain(window: String, how: String, aggregate: String, commutes: bool) -> String {
     let before = if commutes {
         "merged before the exchange, since the aggregate commutes"
     } else {
         "not merged before the exchange, since the order of records matters to the aggregate"
     };
-    format!("{window}: one table a pane; [{aggregate}]; {before}")
+    format!("{window}: {how}; [{aggregate}]; {before}")
 }

@@ -1,86 +1,34 @@
-//! The window operator: adds elements to panes, and fires panes that the watermark has passed.
+//! The window operator: adds elements to panes, and fires panes that the watermark has passed. A pane is a window.
 
-use super::late::{Late, Lateness, Policy, too_late};
+use super::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
+use super::late::Policy;
 use super::merging::Merged;
-use super::panes::{Open, Panes};
-use super::run::{add_run, merge_part, merge_whole};
-use super::spec::{Assign, Span, Windowed};
-use crate::aggregate::{Aggregate, Overflow};
+use super::panes::Panes;
+use super::run::entries;
+use super::spans::Open;
+use super::spec::Assign;
+use crate::aggregate::{Aggregate, Algebra};
 use crate::error::Result;
-use crate::metrics::Counter;
-use crate::op::operator::operator_error;
-use crate::op::{KeyFn, KeyTypes};
-use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::op::KeyFn;
+use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
 use crate::state::Keep;
-use crate::time::{Millis, Timestamp};
+use crate::time::Timestamp;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
-/// The result of a window.
-pub type Row<X, F, A> = Windowed<<F as KeyTypes<X>>::Key, <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out>;
-
-/// What crosses for one element: hash, time, the key's route, and what the policy wants of the rest.
-pub struct Item<R, L> {
-    pub hash: u64,
-    pub time: Timestamp,
-    pub route: R,
-    pub load: L,
-}
-
-/// Shorthands for the types of a window over `X` with key function `F`, aggregate `A` and policy `P`.
-pub type Lift<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::In;
-pub type Accu<X, F, A> = <A as Aggregate<<F as KeyTypes<X>>::Value>>::Acc;
-pub type Load<X, F, A, P> =
-    <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Load<Lift<X, F, A>, <F as KeyTypes<X>>::Rest>;
-pub type ItemOf<X, F, A, P> = Item<<F as KeyTypes<X>>::Route, Load<X, F, A, P>>;
-pub type MergedOf<X, F, A> = Merged<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
-
-/// Entries fired between two looks at the room downstream.
-pub const FIRED_AT_ONCE: usize = 256;
-
 /// The head of a window's stage.
 pub struct WindowHead<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> {
-    pub key: F,
-    pub assign: W,
-    pub aggregate: A,
-    pub lateness: Lateness<P>,
-    pub next: N,
-    pub meta: Meta,
-    state: State<F::Key, A::Acc>,
-    faults: Faults,
-    failed: bool,
-    types: PhantomData<fn(X, S) -> M>,
-}
-
-/// What a window operator keeps.
-struct State<K, A> {
-    panes: Panes<K, A>,
-    watermark: Timestamp,
+    base: Base<X, F, A, P, S, N>,
+    assign: W,
+    panes: PanesOf<X, F, A>,
     /// How many entries of the pane being fired have left; only where panes stay after firing.
     fired: usize,
-    late: Counter,
+    types: PhantomData<fn() -> M>,
 }
 
 impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> WindowHead<X, F, W, A, P, S, N, M> {
-    pub fn new(key: F, assign: W, aggregate: A, lateness: Lateness<P>, next: N, meta: Meta) -> Self {
-        let state =
-            State { panes: Panes::default(), watermark: Timestamp::MIN, fired: 0, late: Counter::default() };
-        let (faults, failed, types) = (Faults::default(), false, PhantomData);
-        WindowHead { key, assign, aggregate, lateness, next, meta, state, faults, failed, types }
-    }
-
-    /// Whether an element of `span` comes too late, and by how much.
-    fn late_by(&self, span: &Span) -> Option<i128> {
-        let last = span.end - 1 + i128::from(self.lateness.allowed.0);
-        let by = i128::from(self.state.watermark.0) - last;
-        (by >= 0 || self.state.watermark == Timestamp::MAX).then_some(by.max(0))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn overflow(&mut self, error: Overflow) {
-        self.failed = true;
-        self.faults.raise(operator_error(&self.meta, &error.into()));
+    pub fn new(base: Base<X, F, A, P, S, N>, assign: W) -> Self {
+        WindowHead { base, assign, panes: Panes::default(), fired: 0, types: PhantomData }
     }
 }
 
@@ -99,135 +47,123 @@ where
     fn add(&mut self, item: ItemOf<X, F, A, P>) {
         let Item { hash, time, route, load } = item;
         // An open pane is not late: it is removed as soon as no element can join it.
-        if !self.state.panes.is_current(time) && !self.state.panes.turn_to(time) {
+        if !self.panes.finds(time) {
             let span = self.assign.span(time);
-            if let Some(by) = self.late_by(&span) {
-                return self.late(time, route, load, by);
+            if let Some(by) = self.base.late_by(span) {
+                return self.base.late(time, route, load, by);
             }
-            let passed = span.due() <= self.state.watermark;
-            self.state.panes.select(span, passed);
+            self.panes.select(span, span.is_passed(self.base.watermark));
         }
-        let Some(pane) = self.state.panes.current() else { return };
-        let (key, aggregate) = (&self.key, &self.aggregate);
-        let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
-        let insert = || (key.key(&route), aggregate.start());
-        let (k, acc) = pane.table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
+        let x = self.base.lifted(load, &route);
+        self.add_to_current(hash, &route, x);
+    }
+
+    /// Takes one item for each of its windows, of which each has a pane.
+    #[inline(never)]
+    fn add_to_each(&mut self, item: ItemOf<X, F, A, P>) {
+        let Item { hash, time, route, load } = item;
+        let windows = self.assign.windows(time);
+        // In no window, so not late either.
+        let Some(last) = windows.clone().last() else { return };
+        if let Some(by) = self.base.late_by(last) {
+            return self.base.late(time, route, load, by);
+        }
+        let x = self.base.lifted(load, &route);
+        for span in windows {
+            if self.base.late_by(span).is_none() {
+                self.panes.select(span, span.is_passed(self.base.watermark));
+                self.add_to_current(hash, &route, x.clone());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_to_current(&mut self, hash: u64, route: &F::Route, x: A::In) {
+        let Some(open) = self.panes.spans.current() else { return };
+        let Some(table) = self.panes.table(open.slot) else { return };
+        let (key, aggregate) = (&self.base.key, &self.base.aggregate);
+        let insert = || (key.key(route), aggregate.start());
+        let (k, acc) = table.entry(hash, |k| key.is(route, k), insert, &|k| key.hash(k));
         let added = aggregate.add(acc, x);
-        if pane.fired && added.is_ok() {
-            let row = row(pane.span, k.clone(), aggregate.result(acc));
-            emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
+        if open.fired && added.is_ok() {
+            let (k, value) = (k.clone(), aggregate.result(acc));
+            self.base.emit(open.span, k, value);
         }
         if let Err(error) = added {
-            self.overflow(error);
+            self.base.overflow(error);
         }
     }
 
+    /// Merges a part into a pane that has fired, and shows the updated results.
     #[cold]
     #[inline(never)]
-    fn late(&mut self, time: Timestamp, route: F::Route, load: Load<X, F, A, P>, by: i128) {
-        self.state.late.add(1);
-        let late_by = Millis(i64::try_from(by).unwrap_or(i64::MAX));
-        if P::FAILS {
-            self.failed = true;
-            self.faults.raise(too_late(&self.meta, time, late_by));
-        } else if let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load) {
-            let (_, value) = self.key.unite(route, rest);
-            if let Some(late) = P::late(Late { value, timestamp: time, late_by }) {
-                self.next.push(late, S::of(time));
-            }
+    fn update(&mut self, open: Open, part: MergedOf<X, F, A>) {
+        let mut entries = entries(part, |k| self.base.key.hash(k)).into_iter();
+        let merged = entries.try_for_each(|(hash, k, acc)| {
+            let Some(table) = self.panes.table(open.slot) else { return Ok(()) };
+            let (key, aggregate) = (&self.base.key, &self.base.aggregate);
+            let start = || (k.clone(), aggregate.start());
+            let (k, sum) = table.entry(hash, |other| key.same(other, &k), start, &|k| key.hash(k));
+            A::Algebra::merge(aggregate, sum, acc)?;
+            let (k, value) = (k.clone(), aggregate.result(sum));
+            self.base.emit(open.span, k, value);
+            Ok(())
+        });
+        if let Err(error) = merged {
+            self.base.overflow(error);
         }
     }
 
-    /// Emits the pane at `at`, from where the last call stopped.
-    fn fire_pane(&mut self, at: usize) -> Fire {
-        if self.lateness.allowed.0 == 0 { self.fire_and_forget(at) } else { self.fire_and_keep(at) }
+    /// Emits the pane at place `at`, from where the last call stopped.
+    fn fire_pane(&mut self, at: usize, open: Open) -> Fire {
+        if self.base.keeps() { self.fire_and_keep(at, open) } else { self.fire_and_forget(at, open) }
     }
 
     /// Nothing can join the pane any more: its entries are given away, the first first.
-    fn fire_and_forget(&mut self, at: usize) -> Fire {
+    fn fire_and_forget(&mut self, at: usize, open: Open) -> Fire {
         loop {
-            if !self.next.room() {
+            if !self.base.next.room() {
                 return Fire::Paused;
             }
-            let Some(pane) = self.state.panes.get(at) else { return Fire::Done };
-            pane.fired = true;
+            self.panes.spans.set_fired(at);
+            let Some(table) = self.panes.table(open.slot) else { return Fire::Done };
             for _ in 0..FIRED_AT_ONCE {
-                let Some((key, acc)) = pane.table.pop() else {
-                    if let Some(Open { table, .. }) = self.state.panes.remove(at) {
-                        self.state.panes.reuse(table);
-                    }
+                let Some((key, acc)) = table.pop() else {
+                    self.panes.forget(at);
                     return Fire::Done;
                 };
-                let row = row(pane.span, key, self.aggregate.take_result(acc));
-                emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
+                let value = self.base.aggregate.take_result(acc);
+                self.base.emit(open.span, key, value);
             }
         }
     }
 
     /// Elements may still join the pane.
-    fn fire_and_keep(&mut self, at: usize) -> Fire {
+    fn fire_and_keep(&mut self, at: usize, open: Open) -> Fire {
         loop {
-            if !self.next.room() {
+            if !self.base.next.room() {
                 return Fire::Paused;
             }
-            let Some(pane) = self.state.panes.get(at) else { return Fire::Done };
+            let Some(table) = self.panes.table(open.slot) else { return Fire::Done };
             for _ in 0..FIRED_AT_ONCE {
-                let Some((key, acc)) = pane.table.at(self.state.fired) else {
-                    pane.fired = true;
-                    self.state.fired = 0;
+                let Some((key, acc)) = table.at(self.fired) else {
+                    self.panes.spans.set_fired(at);
+                    self.fired = 0;
                     return Fire::Done;
                 };
-                self.state.fired += 1;
-                let row = row(pane.span, key.clone(), self.aggregate.result(acc));
-                emit::<_, _, P, _, S, _>(&mut self.next, row, pane.span);
+                self.fired += 1;
+                let value = self.base.aggregate.result(acc);
+                self.base.emit(open.span, key.clone(), value);
             }
         }
     }
 
     /// Forgets the panes that no element can join any more.
     fn forget(&mut self) {
-        while let Some(at) = self.state.panes.first(|p| p.fired && self.late_by(&p.span).is_some()) {
-            if let Some(pane) = self.state.panes.remove(at) {
-                self.state.panes.reuse(pane.table);
-            }
+        let (watermark, lateness) = (self.base.watermark, self.base.lateness.allowed);
+        while let Some(at) = self.panes.spans.forgettable(watermark, lateness) {
+            self.panes.forget(at);
         }
-    }
-}
-
-pub fn row<K, V>(span: Span, key: K, value: Option<V>) -> Option<Windowed<K, V>> {
-    let (start, end) = span.shown();
-    value.map(|value| Windowed { key, start, end, value })
-}
-
-#[inline(always)]
-fn emit<R, T, P, E, S, N>(next: &mut N, row: Option<R>, span: Span)
-where
-    R: 'static,
-    T: 'static,
-    P: Policy<R, T, Emit = E>,
-    E: 'static,
-    S: Stamp,
-    N: Push<E, S>,
-{
-    if let Some(row) = row {
-        next.push(P::result(row), S::of(span.due()));
-    }
-}
-
-/// Emits the result of a window at its end, where that belongs to it: of a session, or of so many elements.
-#[inline(always)]
-pub fn emit_at_end<K, V, T, P, S, N>(next: &mut N, row: Option<Windowed<K, V>>)
-where
-    K: 'static,
-    V: 'static,
-    T: 'static,
-    P: Policy<Windowed<K, V>, T>,
-    S: Stamp,
-    N: Push<P::Emit, S>,
-{
-    if let Some(row) = row {
-        let end = row.end;
-        next.push(P::result(row), S::of(end));
     }
 }
 
@@ -245,72 +181,60 @@ where
     type Part = MergedOf<X, F, A>;
 
     fn tail(&mut self) -> &mut dyn Tail {
-        &mut self.next
+        &mut self.base.next
     }
 
     fn tail_ref(&self) -> &dyn Tail {
-        &self.next
+        &self.base.next
     }
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.faults = cx.faults().clone();
-        self.state.late = cx.metrics().counter(&format!("{}.late", self.meta.id()));
+        self.base.open(cx);
         Ok(())
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<ItemOf<X, F, A, P>>, n: usize) {
         let mut left = n;
-        while left > 0 && !self.failed {
-            let (key, aggregate) = (&self.key, &self.aggregate);
-            let lifted = |load, route: &_| P::lifted(load, |rest| aggregate.lift(key.peek(route, rest)));
-            match add_run(&mut self.state.panes, items, left, key, aggregate, lifted) {
-                Ok(taken) => left -= taken,
-                Err(error) => return self.overflow(error),
+        while left > 0 && !self.base.failed {
+            if !W::SEVERAL {
+                left -= self.base.add_run(&mut self.panes, items, left);
             }
-            if left > 0 {
-                items.next().into_iter().for_each(|item| self.add(item));
+            if left > 0
+                && !self.base.failed
+                && let Some(item) = items.next()
+            {
+                if W::SEVERAL {
+                    self.add_to_each(item)
+                } else {
+                    self.add(item)
+                }
                 left -= 1;
             }
         }
     }
 
     fn part(&mut self, part: MergedOf<X, F, A>) -> Option<MergedOf<X, F, A>> {
-        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane.
-        let (key, aggregate, panes) = (&self.key, &self.aggregate, &mut self.state.panes);
-        let (merged, empty) = match part {
-            Merged::Whole(span, mut table) => {
-                let pane = panes.select(span, false);
-                let merged = if pane.table.is_empty() {
-                    std::mem::swap(&mut pane.table, &mut table);
-                    Ok(())
-                } else {
-                    merge_whole(&mut pane.table, &mut table, key, aggregate)
-                };
-                table.clear();
-                (merged, Merged::Whole(span, table))
-            }
-            Merged::Part(span, mut entries) => {
-                let merged = merge_part(&mut panes.select(span, false).table, &mut entries, key, aggregate);
-                entries.clear();
-                (merged, Merged::Part(span, entries))
-            }
-        };
-        if let Err(error) = merged {
-            self.overflow(error);
+        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane. But a pane that was
+        // restored may have fired in an earlier run.
+        let (Merged::Whole(span, _) | Merged::Part(span, _)) = &part;
+        self.panes.select(*span, false);
+        if let Some(open) = self.panes.spans.current().filter(|open| open.fired) {
+            self.update(open, part);
+            return None;
         }
-        Some(empty)
+        Some(self.base.merge(&mut self.panes, part))
     }
 
     fn watermark(&mut self, w: Timestamp) {
-        self.state.watermark = w;
+        self.base.watermark = w;
     }
 
     fn fire(&mut self) -> Fire {
-        let w = self.state.watermark;
+        let w = self.base.watermark;
         // A pane that is being given away is marked as fired, and is first.
-        let keeps = self.lateness.allowed.0 != 0;
-        while let Some(at) = self.state.panes.first(|p| p.span.due() <= w && !(keeps && p.fired)) {
-            if self.fire_pane(at) == Fire::Paused {
+        let keeps = self.base.keeps();
+        while let Some((at, open)) = self.panes.spans.due(w, keeps) {
+            if self.fire_pane(at, open) == Fire::Paused {
                 return Fire::Paused;
             }
         }
@@ -319,12 +243,12 @@ where
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let key = &self.key;
-        super::saved::snapshot::<M, _, _>(&self.state.panes, group, out, |k| key.hash(k))
+        let key = &self.base.key;
+        super::saved::snapshot::<M, _, _>(&self.panes, group, out, |k| key.hash(k))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
-        let key = &self.key;
-        super::saved::restore::<M, _, _>(&mut self.state.panes, bytes, |k| key.hash(k))
+        let key = &self.base.key;
+        super::saved::restore::<M, _, _>(&mut self.panes, bytes, |k| key.hash(k))
     }
 }

@@ -1,7 +1,7 @@
 //! Windows with a single, simple aggregate: `.window(…).count()` for `.window(…).aggregate(|a| a.count())`.
 
 use super::aggregate::{WindowChain, WindowedStream};
-use super::head::Row;
+use super::base::Row;
 use super::late::Policy;
 use super::spec::Windowed;
 use super::windowing::{Suits, Windowing};

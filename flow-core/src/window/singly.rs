@@ -1,6 +1,6 @@
 //! What sessions and count windows do before the exchange: each element is lifted and travels by itself.
 
-use super::head::Item;
+use super::base::Item;
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::op::KeyFn;

@@ -60,10 +60,11 @@ fn arguments(window: &WindowKind, call: &ExprCall, diagnostics: &mut Diagnostics
             Given::Positional(_) => positional += 1,
         }
     }
-    if positional < window.args {
-        diagnostics.error(&call.func, message::few_arguments(window.name, window.args, window.usage));
-    } else if positional > window.args {
-        diagnostics.error(&call.func, message::many_arguments(window.name, window.args, window.usage));
+    let wanted = window.lengths.len();
+    if positional < wanted {
+        diagnostics.error(&call.func, message::few_arguments(window.name, wanted, window.usage));
+    } else if positional > wanted {
+        diagnostics.error(&call.func, message::many_arguments(window.name, wanted, window.usage));
     }
     known(window.name, &named, window.named, diagnostics);
 }

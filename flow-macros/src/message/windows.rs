@@ -55,7 +55,8 @@ pub(crate) fn late_policy_missing() -> Message {
 }
 
 pub(crate) fn late_without_time(name: &str, window: &WindowKind) -> Message {
-    let window = if window.args == 0 { window.usage.to_owned() } else { format!("{}(…)", window.name) };
+    let window =
+        if window.lengths.is_empty() { window.usage.to_owned() } else { format!("{}(…)", window.name) };
     Message::new(format!("`{name}` has no meaning for `{window}`: no element is late for it"))
         .help(format!("remove `{name}`"))
 }

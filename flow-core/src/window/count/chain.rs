@@ -11,7 +11,7 @@ use crate::stage::{BuildCx, HeadStage, Push};
 use crate::state::Keep;
 use crate::time::Grid;
 use crate::window::aggregate::fits;
-use crate::window::head::{Lift, Row};
+use crate::window::base::{Lift, Row};
 use crate::window::late::Policy;
 use crate::window::singly::{Pack, Singly};
 use crate::window::windowing::{Adds, Parts, Windowing, instances};
@@ -67,7 +67,7 @@ where
         edge.listen(if grid.exact_late() { Grid::every().and(&grid) } else { grid });
         let (to, of) = (key.clone(), aggregate.clone());
         let head = CountHead::<X, F, A, L, P, C::Stamp, N, M>::new(key, aggregate, window, next, meta);
-        cx.head(&meta, count, &[(edge.clone(), kind)], HeadStage::<CountItem<X, F, A, L>, _>::new(head));
+        cx.head(&meta, count, &[(edge.clone(), kind)], HeadStage::new::<CountItem<X, F, A, L>, _>(head));
         cx.out(&edge);
         let pack = Lifted { aggregate: of, lifting: PhantomData::<fn() -> L> };
         prev.build(cx, Singly::new(to, pack, edge, meta), visit);

@@ -11,7 +11,7 @@ use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, Pane};
 use crate::time::Timestamp;
-use crate::window::head::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, row};
+use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, row};
 use crate::window::late::Policy;
 use crate::window::spec::Span;
 use std::any::TypeId;
@@ -68,7 +68,7 @@ where
         let Item { hash, time, route, load } = item;
         let (key, aggregate, window) = (&self.key, &self.aggregate, &self.window);
         let insert = || (key.key(&route), Windows::new(window.size));
-        let (k, windows) = self.keys.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
+        let (k, windows) = self.keys.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k));
         let holding = windows.arrive(time, window.every, || aggregate.start());
         let lift = |rest: &F::Rest| aggregate.lift(key.peek(&route, rest));
         L::add::<Lift<X, F, A>, F::Rest, _>(load, lift, holding, |acc, x| aggregate.add(acc, x))?;

@@ -11,7 +11,7 @@ use crate::stage::{BuildCx, HeadStage, Push};
 use crate::state::Keep;
 use crate::time::Grid;
 use crate::window::aggregate::fits;
-use crate::window::head::{Lift, Load, Row};
+use crate::window::base::{Lift, Load, Row};
 use crate::window::late::Policy;
 use crate::window::singly::{Pack, Singly};
 use crate::window::windowing::{Merging, Parts, Windowing, instances};
@@ -67,7 +67,7 @@ where
         let (to, of) = (key.clone(), aggregate.clone());
         let head =
             SessionHead::<X, F, G, A, P, C::Stamp, N, M>::new(key, gap, aggregate, lateness, next, meta);
-        let stage = HeadStage::<SessionItem<X, F, G, A, P>, _>::new(head);
+        let stage = HeadStage::new::<SessionItem<X, F, G, A, P>, _>(head);
         cx.head(&meta, count, &[(edge.clone(), kind)], stage);
         cx.out(&edge);
         let pack = Lifted { gap: self.gap, aggregate: of, policy: PhantomData::<fn() -> P> };

@@ -13,7 +13,7 @@ use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::Keep;
 use crate::time::{Millis, Timestamp};
-use crate::window::head::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
+use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
 use std::convert::Infallible;
 use std::marker::PhantomData;
