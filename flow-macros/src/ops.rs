@@ -307,8 +307,6 @@ pub(crate) struct WindowKind {
 
 /// Says that a slide may be longer than its size.
 pub(crate) const GAPS: &str = "gaps";
-/// In how many windows a record may be.
-pub(crate) const WINDOWS_OF_A_RECORD_MAX: i128 = 100_000;
 
 const OFFSET: Named = optional("offset", Value::SignedDuration);
 

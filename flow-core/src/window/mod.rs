@@ -1,12 +1,12 @@
 //! Windows: which records belong together, and when their result is due.
 //!
 //! * [`spec`]: the description: tumbling, global; [`windowing`]: the operator it becomes;
-//! * [`sliding`]: windows that overlap, composed of slices;
+//! * [`mod@sliding`]: windows that overlap, composed of slices;
 //! * [`late`]: what happens to elements that come too late;
 //! * `panes`: state by pane, one table each; pure;
 //! * `head`: the operator: panes, watermark, firing as a cursor; `base`: what it shares with `sliding`; `sender`, `merging`: what happens before the exchange;
 //! * `run`: the tight loops of both;
-//! * [`session`]: windows that grow with their elements; [`count`]: windows of so many elements;
+//! * [`mod@session`]: windows that grow with their elements; [`mod@count`]: windows of so many elements;
 //!   `singly`: what both do before the exchange;
 //! * [`aggregate`]: the chain, and the streams' methods.
 

@@ -128,7 +128,7 @@ pub trait Assign: Clone + Send + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not describe windows",
     label = "not a window",
-    note = "write `.window(tumbling(1h))`, `.window(session(30min))`, `.window(count(100))` or `.window(global())`"
+    note = "write `.window(tumbling(1h))`, `.window(sliding(1h, 5min))`, `.window(session(30min))`, `.window(count(100))` or `.window(global())`"
 )]
 pub trait Over<K>: Windowing {}
 

@@ -127,8 +127,8 @@ fn overlap(size: &Length, slide: &Length, gaps: Option<&Expr>, diagnostics: &mut
         diagnostics.error(&slide.at, message::gaps(&size.text, &slide.text));
     }
     let windows = (i128::from(size_ms) + i128::from(slide_ms) - 1) / i128::from(slide_ms);
-    if windows > ops::WINDOWS_OF_A_RECORD_MAX {
-        diagnostics.error(&slide.at, message::too_many_windows(windows, ops::WINDOWS_OF_A_RECORD_MAX));
+    if windows > ops::OVERLAPPING_MAX.into() {
+        diagnostics.error(&slide.at, message::too_many_windows(windows, ops::OVERLAPPING_MAX));
     }
 }
 

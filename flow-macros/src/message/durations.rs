@@ -52,7 +52,7 @@ pub(crate) fn gaps(size: &str, slide: &str) -> Message {
     )
 }
 
-pub(crate) fn too_many_windows(windows: i128, max: i128) -> Message {
+pub(crate) fn too_many_windows(windows: i128, max: u64) -> Message {
     Message::new(format!(
         "each record would be in {windows} windows, and have as many results; {max} is the limit"
     ))
