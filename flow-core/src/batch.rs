@@ -8,6 +8,9 @@
 //!
 //! Watermarks rise strictly, an `Idle` is followed by `Active` before the next item or watermark, nothing follows
 //! `End`. A batch says how far it got with `marks`: `(position, mark)` stands before the item at that position.
+//! A batch may also be a *part*, into which a sender has merged records: it stands for them in this place of the sequence, has no
+//! marks, and counts at least one.
+//!
 //! Where the sender happened to cut its batches is not part of the sequence and has no meaning.
 
 use crate::time::Timestamp;
@@ -55,15 +58,6 @@ impl Batch {
     /// A part into which so many records were merged; without marks.
     pub fn part<P: Send + 'static>(part: P, records: usize) -> Self {
         Batch { items: Box::new(Some(part)), len: records, marks: Vec::new() }
-    }
-
-    /// Puts items into a batch that came back; its box is used again if it was for items of this type.
-    pub fn refill<M: Send + 'static>(&mut self, items: Vec<M>) {
-        self.len = items.len();
-        match self.items.downcast_mut::<Vec<M>>() {
-            Some(home) => *home = items,
-            None => self.items = Box::new(items),
-        }
     }
 }
 

@@ -40,7 +40,7 @@ use proc_macro2::TokenStream;
 ///     pub fn delays_by_hour(flights: PathBuf, report: PathBuf) {
 ///         let departures = source(csv::<Flight>(flights)).event_time(|f| f.scheduled(), disorder = 15min);
 ///         let hourly = departures
-///             .key_by(|f| f.origin)
+///             .key_by_ref(|f| &f.origin)
 ///             .window(tumbling(1h), lateness = 10min, late = drop)
 ///             .aggregate(|a| (a.count(), a.mean(|f| f.dep_delay)));
 ///         hourly.sink(csv_file(report));
@@ -50,6 +50,9 @@ use proc_macro2::TokenStream;
 ///
 /// The expression form, `let job = dataflow! { let lines = source(…); … };`, captures its surroundings. Either may
 /// stand in `dataflow!({ … })`, which rustfmt formats.
+///
+/// Durations are written `500ms`, `5s`, `15min`, `1h`, `1d`. A window with `late = side` gives a pair: `let (hourly, late) = …`. A
+/// stream may be used more than once. The operators and their named arguments are in `docs/operators.md`.
 ///
 /// A stream is a `let` whose right side starts with `source(…)` or a stream's name, or is a call with a stream among
 /// its arguments; `let x: Stream<_> = …` forces it. Any other statement is plain Rust.

@@ -59,3 +59,28 @@ fn a_busy_stage_does_not_hold_back_the_little_it_has() {
         assert_eq!(handle.join().unwrap().rescues, 0);
     }
 }
+
+/// A late element in silence: a window that has fired shows it at once, although no watermark follows.
+#[test]
+fn a_late_element_is_answered_in_silence() {
+    let _alone = alone();
+    for host in HOSTS {
+        let ((sender, records), (answer, pong)) = (channel(16), sync_channel(16));
+        let job = Job::build("late", |job| {
+            let timed = source(records).event_time(|t: &i64| *t);
+            let windows = timed.key_by(|_| 0).window(tumbling(Millis(1000))).lateness(Millis(60_000));
+            job.add(windows.count().map(|w| (w.start.0, w.value)).sink(to_channel(answer)));
+        });
+        let handle = job.parallelism(2).host(host).start().unwrap();
+        for t in [500, 1500] {
+            sender.send(t).unwrap();
+        }
+        assert_eq!(pong.recv_timeout(PROMPT), Ok((0, 1)), "{host:?}");
+        for n in 2..5 {
+            sender.send(700).unwrap();
+            assert_eq!(pong.recv_timeout(PROMPT), Ok((0, n)), "{host:?}");
+        }
+        drop(sender);
+        assert_eq!(handle.join().unwrap().rescues, 0);
+    }
+}

@@ -23,8 +23,6 @@ mod blocking;
 #[cfg(all(test, loom))]
 mod models;
 mod padded;
-#[cfg(not(loom))]
-mod parker;
 mod ring;
 mod signal;
 mod spsc;

@@ -37,6 +37,7 @@ use std::mem::{MaybeUninit, needs_drop};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::padded::CachePadded;
+
 use super::sync::{Arc, AtomicBool, AtomicUsize, UnsafeCell};
 
 /// Slots that are given back together; a power of two. (Here and below: little under loom, so that a model can have portions.)

@@ -33,6 +33,7 @@
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use super::padded::CachePadded;
+
 use super::ring::{Consumer, Full, Producer, ring};
 use super::signal::Signal;
 use super::sync::{Arc, AtomicBool, fence};

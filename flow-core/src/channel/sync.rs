@@ -13,7 +13,7 @@ mod native {
     pub use std::sync::Arc;
     pub use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
 
-    pub use super::super::parker::{Parker, Unparker};
+    pub use parking::{Parker, Unparker};
 
     /// `std::cell::UnsafeCell` with the interface of loom's, which sees where an access begins and ends.
     #[repr(transparent)]
@@ -45,7 +45,7 @@ mod model {
     use loom::sync::Notify;
     pub use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
 
-    /// The parker in loom's terms: one token, kept until it is used. (Not from loom's `Condvar`,
+    /// The parker of the crate `parking` in loom's terms: one token, kept until it is used. (Not from loom's `Condvar`,
     /// which mixes up the tokens of several notifiers and reports deadlocks that are none.)
     pub struct Parker(Unparker);
 

@@ -113,7 +113,8 @@ impl Job {
         self
     }
 
-    /// How many batches a ring between two instances holds at most. It bounds memory.
+    /// How many batches a ring between two instances holds at most. It bounds memory: a batch holds 256 KiB at most as far as
+    /// `size_of` knows, or a pane of a window that was merged before the exchange, 2 MiB of entries.
     pub fn ring_batches(mut self, batches: usize) -> Self {
         self.ring = batches;
         self

@@ -74,7 +74,7 @@ pub(crate) fn arrive<T: Send + 'static, S: Stamp, N: Push<T, S>>(
         edge.listen(next.grid());
     }
     let head = Arrive { next, record: PhantomData::<fn() -> (T, S)> };
-    cx.head(meta, count, edges, HeadStage::<(T, S), _>::new(head));
+    cx.head(meta, count, edges, HeadStage::new::<(T, S), _>(head));
 }
 
 /// Passes on what arrives.

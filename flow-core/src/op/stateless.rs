@@ -174,16 +174,19 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         self.then(Filter(f))
     }
 
-    /// All that the returned iterator gives, in order. An iterator has to end: it is run to its end at once.
+    /// All that the returned iterator gives, in order. An iterator has to end: it is run to its end at once. The record is given away,
+    /// so what borrows from it has to be collected first, as here, or to be an iterator of your own that owns it.
     ///
     /// ```
     /// # use flow_core::prelude::*;
     /// # let out = Collected::new();
     /// # let job = Job::build("doc", |job| {
-    /// job.add(source(from_vec(vec![2, 0, 1])).flat_map(|n| vec![n; n]).collect(&out));
+    /// let lines = source(from_vec(vec!["to be or".to_owned(), "not to be".to_owned()]));
+    /// let words = lines.flat_map(|line| line.split(' ').map(ShortString::from).collect::<Vec<_>>());
+    /// job.add(words.collect(&out));
     /// # });
     /// # job.run().unwrap();
-    /// assert_eq!(out.take(), [2, 2, 1]);
+    /// assert_eq!(out.take(), ["to", "be", "or", "not", "to", "be"]);
     /// ```
     #[track_caller]
     pub fn flat_map<I: IntoIterator<Item: 'static>, F>(

@@ -28,7 +28,7 @@ impl<C: Chain, F: KeyFn<C::Out>> Chain for Unkeyed<C, F> {
         let meta = cx.op(&self.meta, "the records of a key in one instance, no state");
         self.edge.listen(next.grid());
         let head = UnkeyedHead { key: self.key.clone(), next, record: PhantomData::<fn(C::Out)> };
-        let stage = HeadStage::<Item<C::Out, F, C::Stamp>, _>::new(head);
+        let stage = HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(head);
         cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::KeyBy)], stage);
         cx.out(&self.edge);
         self.prev.build(cx, ByKeyGroup::new(self.key, self.edge), visit);

@@ -5,7 +5,7 @@
 //! sends and who receives. When all passes are over the [`Topology`] knows every stage, instance and edge, and a host
 //! connects them.
 
-use super::{Meta, OpNode, Stage};
+use super::{HeadStage, Meta, OpNode, Stage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
 use std::any::Any;
@@ -226,24 +226,7 @@ impl<'a> BuildCx<'a> {
     }
 
     /// A stage begins here: `stage` takes what comes over `inputs`. What was described since the last stage is in it.
-    pub fn head(
-        &mut self,
-        meta: &Meta,
-        rule: Count,
-        inputs: &[(EdgeRef, EdgeKind)],
-        stage: impl Stage + 'static,
-    ) {
-        self.stage_behind(meta, rule, inputs, Box::new(stage));
-    }
-
-    /// [`BuildCx::head`] with a stage whose type does not matter.
-    pub fn stage_behind(
-        &mut self,
-        meta: &Meta,
-        rule: Count,
-        inputs: &[(EdgeRef, EdgeKind)],
-        stage: Box<dyn Stage>,
-    ) {
+    pub fn head(&mut self, meta: &Meta, rule: Count, inputs: &[(EdgeRef, EdgeKind)], stage: HeadStage) {
         let key = inputs[0].0.id;
         if self.pass == 0 {
             let head = self.draft.nodes.last().copied().unwrap_or_default();
@@ -251,7 +234,7 @@ impl<'a> BuildCx<'a> {
                 self.topology.incoming.push(Incoming { edge: edge.id, kind: *kind, head });
             }
         }
-        self.stage(key, meta, rule, inputs.iter().map(|i| i.0.id).collect(), stage);
+        self.stage(key, meta, rule, inputs.iter().map(|i| i.0.id).collect(), Box::new(stage));
     }
 
     /// What is built next sends over `edge`.
@@ -285,14 +268,15 @@ impl<'a> BuildCx<'a> {
 
     /// Keeps the splits of a source, or why there are none.
     fn found(&mut self, key: EdgeId, meta: &Meta, splits: Result<(usize, Box<dyn Any>)>) {
-        match splits {
-            Ok((0, _)) => self.fail(Error::new(
-                ErrorKind::Source,
-                "the source has no partition: `splits` gave an empty list",
-            )),
-            Ok((_, splits)) => {
-                self.topology.splits.push((key, splits));
+        let splits = match splits {
+            Ok((0, _)) => {
+                let what = "the source has no partition: `splits` gave an empty list";
+                Err(Error::new(ErrorKind::Source, what))
             }
+            splits => splits,
+        };
+        match splits {
+            Ok((_, splits)) => self.topology.splits.push((key, splits)),
             Err(error) => self.fail(error.in_stage(meta.id()).at(meta.at())),
         }
     }
@@ -394,7 +378,10 @@ impl Topology {
                         format!("nothing feeds `{}`: one of its inputs was not added to the job", stage.name);
                     return Err(Error::new(ErrorKind::Plan, what));
                 };
-                let kind = self.incoming(*edge).map_or(EdgeKind::Forward, |incoming| incoming.kind);
+                let Some(kind) = self.incoming(*edge).map(|incoming| incoming.kind) else {
+                    let what = format!("an input of `{}` has no kind: a bug of its operator", stage.name);
+                    return Err(Error::new(ErrorKind::Plan, what));
+                };
                 self.edges.insert(*edge, EdgeDef { kind, from, to });
             }
         }

@@ -1,10 +1,10 @@
 //! A stage: the maximal fused tree of operators between two exchanges, as an object without threads.
 //!
 //! * [`push`]: what lies behind an operator inside a stage: nested structs, monomorphized around the user's closures;
-//! * [`head`]: the typed beginning of a stage behind an edge, and the stage object over it;
+//! * [`head`]: the typed beginning of a stage behind an edge; [`headed`]: the stage object over it;
 //! * [`sourced`]: the stage object over a source;
 //! * [`build`]: how chains become stages and edges, instance by instance;
-//! * [`outs`]: the sender's end of an edge: one buffer and one ring a receiver;
+//! * [`outs`]: the sender's end of an edge: one buffer and one ring a receiver; [`wires`]: its half without types;
 //! * [`open`]: what a stage is given when it opens: its edges, its clock, its counters.
 //!
 //! A stage knows no threads, no channels but its own outgoing buffers, no clock and no files, and **never waits**: the
@@ -12,6 +12,7 @@
 
 pub mod build;
 pub mod head;
+pub mod headed;
 pub mod meta;
 pub mod open;
 pub mod outs;
@@ -19,15 +20,18 @@ pub mod push;
 pub mod sourced;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod wires;
 
 pub use build::{BuildCx, Count, Draft, EdgeId, EdgeKind, EdgeRef, StageDef, Topology};
-pub use head::{Fire, Head, HeadStage};
+pub use head::{Fire, Head};
+pub use headed::HeadStage;
 pub use meta::{Meta, OpNode};
 pub(crate) use open::Staged;
 pub use open::{BatchSize, Commit, Commits, Context, Faults, OpenCx, split_mix};
-pub use outs::{Outs, Wire};
+pub use outs::Outs;
 pub use push::{Push, Stamp, Tail};
 pub use sourced::{Poll, Reader, SourceStage};
+pub use wires::Wire;
 
 use crate::batch::Batch;
 use crate::error::Result;

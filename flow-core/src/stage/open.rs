@@ -47,6 +47,12 @@ impl BatchSize {
         BatchSize { max: self.max.min((BATCH_BYTES_MAX / bytes.max(1)).max(1)), ..self }
     }
 
+    /// `most`, for a limit that few inputs reach; under simulation something small, so that they do.
+    pub fn or_few(&mut self, most: usize) -> usize {
+        let Some(seed) = &mut self.seed else { return most };
+        1 + (split_mix(seed) % 100) as usize
+    }
+
     /// The limit of the next batch.
     #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
     pub fn next(&mut self) -> usize {

@@ -133,7 +133,7 @@ fn input(puts: &[Put], cut: usize) -> Input {
 fn drive(inputs: &mut [Input], mut seed: u64) -> Vec<Seen> {
     let log = Log::default();
     let behind = Behind { log: Arc::clone(&log), rooms: seed };
-    let mut stage = HeadStage::new(Logging { behind, paused: false });
+    let mut stage = HeadStage::new::<u32, _>(Logging { behind, paused: false });
     stage.open(&mut open_cx(inputs.len())).expect("it opens");
     for _ in 0..100_000 {
         let pick = split_mix(&mut seed) as usize % (inputs.len() + 1);
@@ -196,9 +196,9 @@ proptest! {
 fn an_input_that_has_shown_the_barrier_is_held() {
     let log = Log::default();
     let behind = Behind { log: Arc::clone(&log), rooms: 1 };
-    let mut stage = HeadStage::new(Logging { behind, paused: false });
+    let mut stage = HeadStage::new::<u32, _>(Logging { behind, paused: false });
     stage.open(&mut open_cx(2)).expect("it opens");
-    let exhaust = |stage: &mut HeadStage<u32, Logging>| {
+    let exhaust = |stage: &mut HeadStage| {
         while stage.step().expect("a step") != Step::Hungry {}
     };
     stage.offer(0, Batch::new(vec![1u32, 2], vec![(1, Mark::Barrier(1))]));

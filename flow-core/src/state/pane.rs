@@ -44,7 +44,7 @@ impl<K, V> Pane<K, V> {
         hash: u64,
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
-        hash_of: impl Fn(&K) -> u64,
+        hash_of: &dyn Fn(&K) -> u64,
     ) -> &mut (K, V) {
         self.run(1, hash_of).0.into_entry(hash, is, insert)
     }
@@ -52,7 +52,7 @@ impl<K, V> Pane<K, V> {
     /// For a loop over `n` elements at most, and how many of them may be new keys before another is needed: not less than
     /// 64, where there are so many, so that a pane that is almost full is not asked too often.
     #[inline(always)]
-    pub fn run(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) -> (Run<'_, K, V>, usize) {
+    pub fn run(&mut self, n: usize, hash_of: &dyn Fn(&K) -> u64) -> (Run<'_, K, V>, usize) {
         if !self.slots.has_room(n.min(RUN_MIN)) {
             self.grow(n.min(RUN_MIN), hash_of);
         }
@@ -62,7 +62,7 @@ impl<K, V> Pane<K, V> {
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) {
+    fn grow(&mut self, n: usize, hash_of: &dyn Fn(&K) -> u64) {
         let mut larger = Slots::for_entries(self.len() + n);
         for place in &mut self.order {
             if let Some(entry) = self.slots.take(*place) {
@@ -85,6 +85,11 @@ impl<K, V> Pane<K, V> {
         self.order.iter().position(|other| *other == place)
     }
 
+    /// How much memory the table takes.
+    pub fn bytes(&self) -> usize {
+        self.slots.bytes()
+    }
+
     /// The entry at a place, counted in order of appearance.
     #[inline]
     pub fn at(&self, place: usize) -> Option<&(K, V)> {
@@ -100,8 +105,9 @@ impl<K, V> Pane<K, V> {
     }
 
     /// Adds an entry of a key that is not in the pane.
-    pub fn push(&mut self, hash: u64, key: K, value: V, hash_of: impl Fn(&K) -> u64) {
-        self.entry(hash, |_| false, || (key, value), hash_of);
+    pub fn push(&mut self, hash: u64, key: K, value: V, hash_of: &dyn Fn(&K) -> u64) {
+        self.run(1, hash_of);
+        self.order.push(self.slots.add(spread(hash), (key, value)));
     }
 
     /// All entries in order.

@@ -58,8 +58,12 @@ impl<T> Slots<T> {
     pub fn for_entries(n: usize) -> Self {
         let buckets = n.saturating_mul(4).div_ceil(3 * SLOTS).next_power_of_two();
         assert!(buckets <= 1 << 29, "{n} entries in one table: raise the parallelism");
-        let empty = || Bucket { tags: Tags::default(), data: [const { MaybeUninit::uninit() }; SLOTS] };
-        Slots { buckets: (0..buckets).map(|_| empty()).collect(), taken: 0, limit: buckets * SLOTS * 3 / 4 }
+        let limit = buckets * SLOTS * 3 / 4;
+        let mut empty = Vec::with_capacity(buckets);
+        for _ in 0..buckets {
+            empty.push(Bucket { tags: Tags::default(), data: [const { MaybeUninit::uninit() }; SLOTS] });
+        }
+        Slots { buckets: empty, taken: 0, limit }
     }
 
     /// How many slots are taken.
@@ -80,6 +84,11 @@ impl<T> Slots<T> {
         self.limit.saturating_sub(self.taken)
     }
 
+    /// How much memory the slots take.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.buckets)
+    }
+
     /// The slots for a loop over many look-ups.
     #[inline(always)]
     pub fn view(&mut self) -> View<'_, T> {
@@ -88,8 +97,18 @@ impl<T> Slots<T> {
 
     /// Puts in an entry that is not there; returns its place.
     pub fn add(&mut self, hash: u64, entry: T) -> Place {
-        let (Ok(place) | Err(place)) = self.view().entry(hash, |_| false, || entry).0;
-        place
+        // One slot stays free: every search ends.
+        assert!(self.taken + 1 < self.buckets.len() * SLOTS, "no room for an entry was asked for");
+        let mut bucket = hash as usize;
+        loop {
+            bucket &= self.buckets.len() - 1;
+            if let Some(i) = self.buckets[bucket].tags.free().next() {
+                self.buckets[bucket].fill(i, hash, entry);
+                self.taken += 1;
+                return Place::new(bucket, i);
+            }
+            bucket += 1;
+        }
     }
 
     /// Where the entry lies that `is`, if it is there. As [`View::entry`], it finds nothing once a slot has been freed.

@@ -66,11 +66,11 @@ proptest! {
                     // One alone, then the others in runs.
                     if let Some((i, key)) = keys.next() {
                         let insert = || (key, String::new());
-                        let (_, value) = pane.entry(hash(width, key), |k| *k == key, insert, |k| hash(width, *k));
+                        let (_, value) = pane.entry(hash(width, key), |k| *k == key, insert, &|k| hash(width, *k));
                         step(value, i);
                     }
                     while keys.len() > 0 {
-                        let (mut run, room) = pane.run(keys.len(), |k| hash(width, *k));
+                        let (mut run, room) = pane.run(keys.len(), &|k| hash(width, *k));
                         prop_assert!(room > 0);
                         for (i, key) in keys.by_ref().take(room) {
                             run.prefetch(hash(width, key));

@@ -194,7 +194,7 @@ where
         let (key, assign, aggregate) = (self.key.clone(), self.assign.clone(), self.aggregate.clone());
         let base = Base::<X, F, A, P, C::Stamp, N>::new(key, aggregate, self.lateness, next, meta);
         let stage = assign.stage::<X, F, A, P, C::Stamp, N, M>(base);
-        cx.stage_behind(&meta, count, &[(self.edge.clone(), kind)], stage);
+        cx.head(&meta, count, &[(self.edge.clone(), kind)], stage);
         cx.out(&self.edge);
         let send = WindowSend::<X, F, W, A, P>::new(self.key, self.assign, self.aggregate, self.edge, meta);
         self.prev.build(cx, send, visit);

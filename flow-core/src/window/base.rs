@@ -79,11 +79,9 @@ impl<X, F, A, P, S, N> Base<X, F, A, P, S, N> {
         self.lateness.allowed.0 != 0
     }
 
-    /// Whether an element comes too late for a window with this end, and by how much.
-    pub fn late_by(&self, end: i128) -> Option<i128> {
-        let last = end - 1 + i128::from(self.lateness.allowed.0);
-        let by = i128::from(self.watermark.0) - last;
-        (by >= 0 || self.watermark == Timestamp::MAX).then_some(by.max(0))
+    /// Whether an element comes too late for a window, and by how much.
+    pub fn late_by(&self, window: Span) -> Option<i128> {
+        window.late_by(self.watermark, self.lateness.allowed)
     }
 
     #[cold]
@@ -116,32 +114,29 @@ where
         items: &mut IntoIter<ItemOf<X, F, A, P>>,
         n: usize,
     ) -> usize {
-        let (key, aggregate) = (&self.key, &self.aggregate);
-        let lifted = |load, route: &_| P::lifted(load, |rest| aggregate.lift(key.peek(route, rest)));
-        add_run(panes, items, n, key, aggregate, lifted).unwrap_or_else(|error| {
+        add_run::<X, F, A, P>(panes, items, n, &self.key, &self.aggregate).unwrap_or_else(|error| {
             self.overflow(error);
             0
         })
     }
 
-    /// Takes what a sender has merged; gives it back emptied. It is never late: its sender's watermark, and so the merged one,
-    /// has not passed the pane.
+    /// Takes what a sender has merged, for a pane that has not fired; gives it back emptied.
     pub fn merge(&mut self, panes: &mut PanesOf<X, F, A>, part: MergedOf<X, F, A>) -> MergedOf<X, F, A> {
         let (key, aggregate) = (&self.key, &self.aggregate);
         let (merged, empty) = match part {
             Merged::Whole(span, mut table) => {
-                let pane = panes.select(span, false);
-                let merged = if pane.table.is_empty() {
-                    std::mem::swap(&mut pane.table, &mut table);
+                let home = panes.select(span, false);
+                let merged = if home.is_empty() {
+                    std::mem::swap(home, &mut table);
                     Ok(())
                 } else {
-                    merge_whole(&mut pane.table, &mut table, key, aggregate)
+                    merge_whole(home, &mut table, key, aggregate)
                 };
                 table.clear();
                 (merged, Merged::Whole(span, table))
             }
             Merged::Part(span, mut entries) => {
-                let merged = merge_part(&mut panes.select(span, false).table, &mut entries, key, aggregate);
+                let merged = merge_part(panes.select(span, false), &mut entries, key, aggregate);
                 entries.clear();
                 (merged, Merged::Part(span, entries))
             }
@@ -168,11 +163,8 @@ where
         self.late.add(1);
         let late_by = Millis(i64::try_from(by).unwrap_or(i64::MAX));
         if P::FAILS {
-            let what = format!("an element at {time} came {late_by} too late for its window");
-            let error = Error::new(ErrorKind::Late, what).in_stage(self.meta.id()).at(self.meta.at());
             self.failed = true;
-            self.faults
-                .raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
+            raise_late(&self.faults, &self.meta, time, late_by);
         } else if let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load) {
             let (_, value) = self.key.unite(route, rest);
             if let Some(late) = P::late(Late { value, timestamp: time, late_by }) {
@@ -180,4 +172,11 @@ where
             }
         }
     }
+}
+
+/// Raises the error of an element that is late where none may be.
+fn raise_late(faults: &Faults, meta: &Meta, time: Timestamp, late_by: Millis) {
+    let what = format!("an element at {time} came {late_by} too late for its window");
+    let error = Error::new(ErrorKind::Late, what).in_stage(meta.id()).at(meta.at());
+    faults.raise(error.note("allow more disorder or lateness, or say `late = drop` or `late = side`"));
 }

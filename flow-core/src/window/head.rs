@@ -2,9 +2,12 @@
 
 use super::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
 use super::late::Policy;
-use super::panes::{Open, Panes};
+use super::merging::Merged;
+use super::panes::Panes;
+use super::run::entries;
+use super::spans::Open;
 use super::spec::Assign;
-use crate::aggregate::Aggregate;
+use crate::aggregate::{Aggregate, Algebra};
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
@@ -44,12 +47,12 @@ where
     fn add(&mut self, item: ItemOf<X, F, A, P>) {
         let Item { hash, time, route, load } = item;
         // An open pane is not late: it is removed as soon as no element can join it.
-        if !self.panes.is_current(time) && !self.panes.turn_to(time) {
+        if !self.panes.finds(time) {
             let span = self.assign.span(time);
-            if let Some(by) = self.base.late_by(span.end) {
+            if let Some(by) = self.base.late_by(span) {
                 return self.base.late(time, route, load, by);
             }
-            self.panes.select(span, span.due() <= self.base.watermark);
+            self.panes.select(span, span.is_passed(self.base.watermark));
         }
         let x = self.base.lifted(load, &route);
         self.add_to_current(hash, &route, x);
@@ -62,13 +65,13 @@ where
         let windows = self.assign.windows(time);
         // In no window, so not late either.
         let Some(last) = windows.clone().last() else { return };
-        if let Some(by) = self.base.late_by(last.end) {
+        if let Some(by) = self.base.late_by(last) {
             return self.base.late(time, route, load, by);
         }
         let x = self.base.lifted(load, &route);
         for span in windows {
-            if self.base.late_by(span.end).is_none() {
-                self.panes.select(span, span.due() <= self.base.watermark);
+            if self.base.late_by(span).is_none() {
+                self.panes.select(span, span.is_passed(self.base.watermark));
                 self.add_to_current(hash, &route, x.clone());
             }
         }
@@ -76,72 +79,90 @@ where
 
     #[inline(always)]
     fn add_to_current(&mut self, hash: u64, route: &F::Route, x: A::In) {
-        let Some(pane) = self.panes.current() else { return };
+        let Some(open) = self.panes.spans.current() else { return };
+        let Some(table) = self.panes.table(open.slot) else { return };
         let (key, aggregate) = (&self.base.key, &self.base.aggregate);
         let insert = || (key.key(route), aggregate.start());
-        let (k, acc) = pane.table.entry(hash, |k| key.is(route, k), insert, |k| key.hash(k));
+        let (k, acc) = table.entry(hash, |k| key.is(route, k), insert, &|k| key.hash(k));
         let added = aggregate.add(acc, x);
-        if pane.fired && added.is_ok() {
+        if open.fired && added.is_ok() {
             let (k, value) = (k.clone(), aggregate.result(acc));
-            self.base.emit(pane.span, k, value);
+            self.base.emit(open.span, k, value);
         }
         if let Err(error) = added {
             self.base.overflow(error);
         }
     }
 
-    /// Emits the pane at `at`, from where the last call stopped.
-    fn fire_pane(&mut self, at: usize) -> Fire {
-        if self.base.keeps() { self.fire_and_keep(at) } else { self.fire_and_forget(at) }
+    /// Merges a part into a pane that has fired, and shows the updated results.
+    #[cold]
+    #[inline(never)]
+    fn update(&mut self, open: Open, part: MergedOf<X, F, A>) {
+        let mut entries = entries(part, |k| self.base.key.hash(k)).into_iter();
+        let merged = entries.try_for_each(|(hash, k, acc)| {
+            let Some(table) = self.panes.table(open.slot) else { return Ok(()) };
+            let (key, aggregate) = (&self.base.key, &self.base.aggregate);
+            let start = || (k.clone(), aggregate.start());
+            let (k, sum) = table.entry(hash, |other| key.same(other, &k), start, &|k| key.hash(k));
+            A::Algebra::merge(aggregate, sum, acc)?;
+            let (k, value) = (k.clone(), aggregate.result(sum));
+            self.base.emit(open.span, k, value);
+            Ok(())
+        });
+        if let Err(error) = merged {
+            self.base.overflow(error);
+        }
+    }
+
+    /// Emits the pane at place `at`, from where the last call stopped.
+    fn fire_pane(&mut self, at: usize, open: Open) -> Fire {
+        if self.base.keeps() { self.fire_and_keep(at, open) } else { self.fire_and_forget(at, open) }
     }
 
     /// Nothing can join the pane any more: its entries are given away, the first first.
-    fn fire_and_forget(&mut self, at: usize) -> Fire {
+    fn fire_and_forget(&mut self, at: usize, open: Open) -> Fire {
         loop {
             if !self.base.next.room() {
                 return Fire::Paused;
             }
-            let Some(pane) = self.panes.get(at) else { return Fire::Done };
-            pane.fired = true;
+            self.panes.spans.set_fired(at);
+            let Some(table) = self.panes.table(open.slot) else { return Fire::Done };
             for _ in 0..FIRED_AT_ONCE {
-                let Some((key, acc)) = pane.table.pop() else {
-                    if let Some(Open { table, .. }) = self.panes.remove(at) {
-                        self.panes.reuse(table);
-                    }
+                let Some((key, acc)) = table.pop() else {
+                    self.panes.forget(at);
                     return Fire::Done;
                 };
                 let value = self.base.aggregate.take_result(acc);
-                self.base.emit(pane.span, key, value);
+                self.base.emit(open.span, key, value);
             }
         }
     }
 
     /// Elements may still join the pane.
-    fn fire_and_keep(&mut self, at: usize) -> Fire {
+    fn fire_and_keep(&mut self, at: usize, open: Open) -> Fire {
         loop {
             if !self.base.next.room() {
                 return Fire::Paused;
             }
-            let Some(pane) = self.panes.get(at) else { return Fire::Done };
+            let Some(table) = self.panes.table(open.slot) else { return Fire::Done };
             for _ in 0..FIRED_AT_ONCE {
-                let Some((key, acc)) = pane.table.at(self.fired) else {
-                    pane.fired = true;
+                let Some((key, acc)) = table.at(self.fired) else {
+                    self.panes.spans.set_fired(at);
                     self.fired = 0;
                     return Fire::Done;
                 };
                 self.fired += 1;
                 let value = self.base.aggregate.result(acc);
-                self.base.emit(pane.span, key.clone(), value);
+                self.base.emit(open.span, key.clone(), value);
             }
         }
     }
 
     /// Forgets the panes that no element can join any more.
     fn forget(&mut self) {
-        while let Some(at) = self.panes.first(|p| p.fired && self.base.late_by(p.span.end).is_some()) {
-            if let Some(pane) = self.panes.remove(at) {
-                self.panes.reuse(pane.table);
-            }
+        let (watermark, lateness) = (self.base.watermark, self.base.lateness.allowed);
+        while let Some(at) = self.panes.spans.forgettable(watermark, lateness) {
+            self.panes.forget(at);
         }
     }
 }
@@ -178,15 +199,29 @@ where
             if !W::SEVERAL {
                 left -= self.base.add_run(&mut self.panes, items, left);
             }
-            if left > 0 && !self.base.failed {
-                let item = items.next().into_iter();
-                item.for_each(|item| if W::SEVERAL { self.add_to_each(item) } else { self.add(item) });
+            if left > 0
+                && !self.base.failed
+                && let Some(item) = items.next()
+            {
+                if W::SEVERAL {
+                    self.add_to_each(item)
+                } else {
+                    self.add(item)
+                }
                 left -= 1;
             }
         }
     }
 
     fn part(&mut self, part: MergedOf<X, F, A>) -> Option<MergedOf<X, F, A>> {
+        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane. But a pane that was
+        // restored may have fired in an earlier run.
+        let (Merged::Whole(span, _) | Merged::Part(span, _)) = &part;
+        self.panes.select(*span, false);
+        if let Some(open) = self.panes.spans.current().filter(|open| open.fired) {
+            self.update(open, part);
+            return None;
+        }
         Some(self.base.merge(&mut self.panes, part))
     }
 
@@ -198,8 +233,8 @@ where
         let w = self.base.watermark;
         // A pane that is being given away is marked as fired, and is first.
         let keeps = self.base.keeps();
-        while let Some(at) = self.panes.first(|p| p.span.due() <= w && !(keeps && p.fired)) {
-            if self.fire_pane(at) == Fire::Paused {
+        while let Some((at, open)) = self.panes.spans.due(w, keeps) {
+            if self.fire_pane(at, open) == Fire::Paused {
                 return Fire::Paused;
             }
         }

@@ -1,6 +1,6 @@
 //! Windows: which records belong together, and when their result is due.
 //!
-//! * [`spec`]: the description: tumbling, global; [`sliding`]: windows that overlap, composed of slices;
+//! * [`spec`]: the description: tumbling, global; [`mod@sliding`]: windows that overlap, composed of slices;
 //! * [`late`]: what happens to elements that come too late;
 //! * `panes`: state by pane, one table each; pure;
 //! * `head`: the operator: panes, watermark, firing as a cursor; `base`: what it shares with `sliding`; `sender`, `merging`: what happens before the exchange;
@@ -19,6 +19,7 @@ mod saved;
 mod sender;
 mod shortcuts;
 pub mod sliding;
+mod spans;
 pub mod spec;
 pub mod total;
 

@@ -1,54 +1,57 @@
 //! The tight loops of a window: elements into the pane of their time, and entries that were merged before.
 
-use super::base::Item;
+use super::base::{Item, ItemOf, Row};
+use super::late::Policy;
+use super::merging::Merged;
 use super::panes::Panes;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::op::KeyFn;
 use crate::state::Pane;
+use std::vec::IntoIter;
 
 /// Elements whose look-ups are begun together, where the table is larger than the caches.
 const CHUNK: usize = 64;
 
-/// Adds the first of `n` items, as long as they are for open panes that have not fired; returns how many it took. `lifted` makes
-/// what the aggregate adds of what an item carries.
+/// Adds the first of `n` items, as long as they are for open panes that have not fired; returns how many it took.
 ///
 /// # Errors
 /// When the aggregate leaves its range.
 #[inline(never)]
-pub fn add_run<X, F, A, L, I>(
+pub fn add_run<X, F, A, P>(
     panes: &mut Panes<F::Key, A::Acc>,
-    items: &mut I,
+    items: &mut IntoIter<ItemOf<X, F, A, P>>,
     n: usize,
     key: &F,
     aggregate: &A,
-    lifted: impl Fn(L, &F::Route) -> A::In,
 ) -> Result<usize, Overflow>
 where
     F: KeyFn<X>,
     A: Aggregate<F::Value>,
-    I: Iterator<Item = Item<F::Route, L>> + AsRef<[Item<F::Route, L>]>,
+    P: Policy<Row<X, F, A>, F::Value>,
 {
     let mut left = n;
     while left > 0 {
-        let Some((pane, low, reach)) = panes.last() else { break };
-        if pane.fired {
-            break;
+        let Some((slot, low, reach)) = panes.spans.unfired() else { break };
+        let ahead = &items.as_slice()[..left.min(CHUNK)];
+        let mut run = 0;
+        while run < ahead.len() && (ahead[run].time.0.wrapping_sub(low) as u64) <= reach {
+            run += 1;
         }
-        // The table is asked once for room, so that no look-up has to be ready for one that grows.
-        let (mut table, room) = pane.table.run(left.min(CHUNK), |k| key.hash(k));
-        let within = |item: &Item<_, _>| (item.time.0.wrapping_sub(low) as u64) <= reach;
-        let ahead = &items.as_ref()[..room];
-        let run = ahead.iter().position(|item| !within(item)).unwrap_or(room);
         if run == 0 {
             // Perhaps it is for another pane that is open.
             let time = ahead[0].time;
-            if panes.turn_to(time) { continue } else { break }
+            if panes.spans.turn_to(time) { continue } else { break }
         }
+        let Some(table) = panes.table(slot) else { break };
+        // The table is asked once for room, so that no look-up has to be ready for one that grows.
+        let (mut table, run) = table.run(run, &|k| key.hash(k));
         if table.is_large() {
-            ahead[..run].iter().for_each(|item| table.prefetch(item.hash));
+            for item in &ahead[..run] {
+                table.prefetch(item.hash);
+            }
         }
         for Item { hash, route, load, .. } in items.by_ref().take(run) {
-            let x = lifted(load, &route);
+            let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
             let insert = || (key.key(&route), aggregate.start());
             let (_, acc) = table.entry(hash, |k| key.is(&route, k), insert);
             aggregate.add(acc, x)?;
@@ -75,8 +78,10 @@ where
 {
     let mut entries = entries.drain(..);
     while !entries.as_slice().is_empty() {
-        let (mut table, room) = table.run(entries.len().min(CHUNK), |k| key.hash(k));
-        entries.as_slice()[..room].iter().for_each(|e| table.prefetch(e.0));
+        let (mut table, room) = table.run(entries.len().min(CHUNK), &|k| key.hash(k));
+        for entry in &entries.as_slice()[..room] {
+            table.prefetch(entry.0);
+        }
         for (hash, k, acc) in entries.by_ref().take(room) {
             let start = || (k.clone(), aggregate.start());
             let (_, sum) = table.entry(hash, |other| key.same(other, &k), start);
@@ -84,6 +89,19 @@ where
         }
     }
     Ok(())
+}
+
+/// The entries of a part, with the hashes of their keys.
+pub fn entries<K, A>(part: Merged<K, A>, hash_of: impl Fn(&K) -> u64) -> Vec<(u64, K, A)> {
+    let mut table = match part {
+        Merged::Whole(_, table) => table,
+        Merged::Part(_, entries) => return entries,
+    };
+    let mut entries = Vec::with_capacity(table.len());
+    while let Some((key, acc)) = table.pop() {
+        entries.push((hash_of(&key), key, acc));
+    }
+    entries
 }
 
 /// Moves the entries of `from` to `table`, in their order.
@@ -102,7 +120,11 @@ where
 {
     let mut part = Vec::with_capacity(CHUNK);
     while !from.is_empty() {
-        part.extend(std::iter::from_fn(|| from.pop()).take(CHUNK).map(|(k, acc)| (key.hash(&k), k, acc)));
+        while part.len() < CHUNK
+            && let Some((k, acc)) = from.pop()
+        {
+            part.push((key.hash(&k), k, acc));
+        }
         merge_part(table, &mut part, key, aggregate)?;
     }
     Ok(())

@@ -21,13 +21,13 @@ pub(super) fn snapshot<M, K: Keep<M>, A: Keep<M>>(
         return Ok(());
     }
     K::kept(|| {
-        for pane in panes.iter() {
-            let of_group = || pane.table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
+        for (open, table) in panes.iter() {
+            let of_group = || table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
             let count = u32::try_from(of_group().count()).unwrap_or(u32::MAX);
             if count == 0 {
                 continue;
             }
-            bounds(&pane.span, pane.fired, count, out);
+            bounds(&open.span, open.fired, count, out);
             for (key, value) in of_group() {
                 key.write(out)?;
                 value.write(out)?;
@@ -56,10 +56,10 @@ pub(super) fn restore<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         while !bytes.is_empty() {
             let (span, fired, count) = take_bounds(&mut bytes)?;
-            let pane = panes.select(span, fired);
+            let table = panes.select(span, fired);
             for _ in 0..count {
                 let (key, value) = (K::read(&mut bytes)?, A::read(&mut bytes)?);
-                pane.table.push(hash_of(&key), key, value, &hash_of);
+                table.push(hash_of(&key), key, value, &hash_of);
             }
         }
         Ok(())

@@ -11,14 +11,14 @@ use super::panes::Panes;
 use super::run::add_run;
 use super::spec::{Assign, Span};
 use crate::aggregate::{Aggregate, Algebra, Overflow};
-use crate::batch::Mark;
+use crate::batch::{Mark, emptied};
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
 use crate::stage::{EdgeRef, Faults, Meta, OpenCx, Outs, Push, Stamp, Tail};
 use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
-use std::vec::Drain;
+use std::vec::IntoIter;
 
 /// Elements that are merged together. They wait for each other so that the look-ups run in a loop of their own, where
 /// several are under way at once: fused with the user's code behind the source each cost half as much again (workload W4).
@@ -33,6 +33,8 @@ pub struct WindowSend<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P: Policy<Row<X
     faults: Faults,
     /// Elements to be merged.
     staged: Vec<ItemOf<X, F, A, P>>,
+    /// How many wait for each other.
+    staged_max: usize,
     merging: Option<Merging<F::Key, Accu<X, F, A>>>,
 }
 
@@ -54,11 +56,10 @@ where
     fn add_run(
         &self,
         panes: &mut Panes<F::Key, Accu<X, F, A>>,
-        items: &mut Drain<ItemOf<X, F, A, P>>,
+        items: &mut IntoIter<ItemOf<X, F, A, P>>,
     ) -> Result<(), Overflow> {
-        let (key, aggregate, n) = (&self.key, &self.aggregate, items.len());
-        let lifted = |load, route: &_| P::lifted(load, |rest| aggregate.lift(key.peek(route, rest)));
-        add_run(panes, items, n, key, aggregate, lifted).map(drop)
+        let n = items.len();
+        add_run::<X, F, A, P>(panes, items, n, &self.key, &self.aggregate).map(drop)
     }
     fn span(&self, time: Timestamp) -> Span {
         self.assign.span(time)
@@ -78,32 +79,42 @@ where
 {
     pub fn new(key: F, assign: W, aggregate: A, edge: EdgeRef, meta: Meta) -> Self {
         let (how, outs) = (How { key, assign, aggregate, types: PhantomData }, Outs::new(edge.id));
-        WindowSend { how, outs, edge, meta, faults: Faults::default(), staged: Vec::new(), merging: None }
+        let (faults, staged, staged_max, merging) = (Faults::default(), Vec::new(), STAGED_MAX, None);
+        WindowSend { how, outs, edge, meta, faults, staged, staged_max, merging }
     }
 
     /// Merges what is staged, or sends it.
     #[inline(never)]
     fn unstage(&mut self) {
-        let mut items = self.staged.drain(..);
+        let mut items = std::mem::take(&mut self.staged).into_iter();
         if let Some(merging) = &mut self.merging
             && let Err(error) = merging.take(&mut items, &mut self.outs, &self.how)
         {
             self.faults.raise(operator_error(&self.meta, &error.into()));
         }
+        if self.merging.as_ref().is_some_and(Merging::is_in_vain) {
+            self.stop_merging();
+        }
         // Where nothing is merged.
-        for item in items {
+        for item in items.by_ref() {
             let to = self.outs.of_key(item.hash);
             self.outs.send(to, item);
         }
+        self.staged = emptied(items);
     }
 
     /// Merges all that is staged, and sends the panes that are due at `until`.
     fn send_merged(&mut self, until: Timestamp) {
         self.unstage();
-        let Some(merging) = &mut self.merging else { return };
-        merging.send_due(until, &mut self.outs, &self.how);
-        if merging.is_in_vain() {
-            self.merging = None;
+        if let Some(merging) = &mut self.merging {
+            merging.send_due(until, &mut self.outs, &self.how);
+        }
+    }
+
+    /// From now on elements travel one by one.
+    fn stop_merging(&mut self) {
+        if let Some(mut merging) = self.merging.take() {
+            merging.send_due(Timestamp::MAX, &mut self.outs, &self.how);
         }
     }
 }
@@ -125,7 +136,7 @@ where
         let item = Item { hash, time: stamp.time(), route, load };
         if A::Algebra::COMMUTES {
             self.staged.push(item);
-            if self.staged.len() >= STAGED_MAX {
+            if self.staged.len() >= self.staged_max {
                 self.unstage();
             }
         } else {
@@ -147,8 +158,10 @@ where
         self.outs.open(cx);
         self.faults = cx.faults().clone();
         if A::Algebra::COMMUTES {
-            self.staged.reserve(STAGED_MAX);
-            self.merging = Some(Merging::new(self.outs.receivers()));
+            let mut size = cx.batch_size();
+            self.staged_max = size.next().min(STAGED_MAX);
+            self.staged.reserve(self.staged_max);
+            self.merging = Some(Merging::new(self.outs.receivers(), size));
         }
         Ok(())
     }
@@ -162,8 +175,8 @@ where
                 }
             }
             Mark::Idle => {
-                self.send_merged(Timestamp::MAX);
-                self.merging = None;
+                self.unstage();
+                self.stop_merging();
             }
             Mark::Active => {}
             Mark::Barrier(_) | Mark::End => self.send_merged(Timestamp::MAX),
@@ -180,6 +193,8 @@ where
     }
 
     fn flush(&mut self) {
+        // Among what is staged may be late elements, for which the receiver has something to do at once.
+        self.unstage();
         self.outs.flush();
     }
 

@@ -8,7 +8,7 @@ use crate::aggregate::Aggregate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::op::kind::{Ends, HasEventTime};
-use crate::stage::{HeadStage, Push, Stage, Stamp};
+use crate::stage::{HeadStage, Push, Stamp};
 use crate::state::Keep;
 use crate::time::{Grid, Millis, Timestamp};
 
@@ -39,6 +39,26 @@ impl Span {
     /// The bounds as they are shown: within the range of timestamps.
     pub fn shown(&self) -> (Timestamp, Timestamp) {
         (saturate(self.start), saturate(self.end))
+    }
+
+    /// Whether the window is due at watermark `w`. The lowest one stands for none: nothing is before the first element.
+    pub fn is_passed(&self, w: Timestamp) -> bool {
+        w != Timestamp::MIN && self.due() <= w
+    }
+
+    /// Whether an element comes too late at watermark `w`, and by how much.
+    pub fn late_by(&self, w: Timestamp, lateness: Millis) -> Option<i128> {
+        if w == Timestamp::MIN {
+            return None;
+        }
+        let last = self.end - 1 + i128::from(lateness.0);
+        let by = i128::from(w.0) - last;
+        (by >= 0 || w == Timestamp::MAX).then_some(by.max(0))
+    }
+
+    /// Whether an instant is in it.
+    pub fn holds(&self, t: Timestamp) -> bool {
+        (self.start..self.end).contains(&i128::from(t.0))
     }
 
     /// The first watermark at which the window is due.
@@ -87,7 +107,7 @@ pub trait Assign: Clone + Send + 'static {
         "one table a pane".to_owned()
     }
     /// The stage of the operator.
-    fn stage<X, F, A, P, S, N, M>(self, base: Base<X, F, A, P, S, N>) -> Box<dyn Stage>
+    fn stage<X, F, A, P, S, N, M>(self, base: Base<X, F, A, P, S, N>) -> HeadStage
     where
         X: 'static,
         F: KeyFn<X, Key: Keep<M>>,
@@ -98,7 +118,7 @@ pub trait Assign: Clone + Send + 'static {
         M: 'static,
     {
         let head = WindowHead::<X, F, Self, A, P, S, N, M>::new(base, self);
-        Box::new(HeadStage::<ItemOf<X, F, A, P>, _>::new(head))
+        HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
     }
 }
 

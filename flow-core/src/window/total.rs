@@ -53,7 +53,7 @@ impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
             &meta,
             Instances::Exactly(1),
             &[(self.edge.clone(), EdgeKind::Global)],
-            HeadStage::<A::In, _>::new(head),
+            HeadStage::new::<A::In, _>(head),
         );
         cx.out(&self.edge);
         let outs = Outs::new(self.edge.id);
@@ -69,7 +69,7 @@ struct TotalSend<T, A: Aggregate<T>> {
     acc: A::Acc,
     /// Whether there is no other sender.
     alone: bool,
-    outs: Outs<A::In, Whole<A::Acc>>,
+    outs: Outs<A::In, A::Acc>,
     meta: Meta,
     faults: Faults,
 }
@@ -111,7 +111,7 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
             Mark::Watermark(_) => return,
             Mark::End if A::Algebra::COMMUTES || self.alone => {
                 let acc = std::mem::replace(&mut self.acc, self.aggregate.start());
-                self.outs.send_part(0, Whole(acc), 1);
+                self.outs.send_part(0, acc, 1);
             }
             Mark::End | Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
         }
@@ -130,9 +130,6 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
         self.outs.is_closed()
     }
 }
-
-/// The accumulator of a sender; a type of its own, since lifted values may have the accumulator's.
-struct Whole<A>(A);
 
 /// The head of the stage behind.
 struct TotalHead<T, A: Aggregate<T>, N> {
@@ -156,7 +153,7 @@ impl<T: 'static, A: Aggregate<T>, N> TotalHead<T, A, N> {
 }
 
 impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead<T, A, N> {
-    type Part = Whole<A::Acc>;
+    type Part = A::Acc;
     fn tail(&mut self) -> &mut dyn Tail {
         &mut self.next
     }
@@ -173,7 +170,7 @@ impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead
         (self.acc, self.touched) = (Some(acc), true);
         self.check(done);
     }
-    fn part(&mut self, Whole(part): Whole<A::Acc>) -> Option<Whole<A::Acc>> {
+    fn part(&mut self, part: A::Acc) -> Option<A::Acc> {
         // The first stands for the start; the others exist only where merging is allowed.
         if std::mem::replace(&mut self.touched, true) {
             if let Some(mut acc) = self.acc.take() {

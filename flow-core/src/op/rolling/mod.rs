@@ -95,7 +95,7 @@ where
             failed: false,
             types: PhantomData,
         };
-        let stage = HeadStage::<Item<C::Out, F, C::Stamp>, _>::new(head);
+        let stage = HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(head);
         cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::KeyBy)], stage);
         cx.out(&self.edge);
         self.prev.build(cx, ByKeyGroup::new(self.key, self.edge), visit);

@@ -217,7 +217,7 @@ measures! {
     u8 => Ord::cmp, u16 => Ord::cmp, u32 => Ord::cmp, u64 => Ord::cmp, u128 => Ord::cmp, usize => Ord::cmp,
     i8 => Ord::cmp, i16 => Ord::cmp, i32 => Ord::cmp, i64 => Ord::cmp, i128 => Ord::cmp, isize => Ord::cmp,
     f32 => nan_last!(), f64 => nan_last!(), bool => Ord::cmp, char => Ord::cmp,
-    String => Ord::cmp, &'static str => Ord::cmp,
+    String => Ord::cmp, &'static str => Ord::cmp, crate::short_string::ShortString => Ord::cmp,
     crate::time::Timestamp => Ord::cmp, crate::time::Millis => Ord::cmp, std::time::Duration => Ord::cmp,
 }
 

@@ -4,7 +4,6 @@
 //! starts, so that `tail -c +OFFSET FILE` shows it.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 /// One line or CSV record that could not be read.
@@ -110,8 +109,8 @@ pub enum ReadError {
     Io {
         /// The file, or `standard input`, or the address it came from.
         file: Arc<str>,
-        /// What the system answered.
-        source: io::Error,
+        /// What the system answered: an `io::Error`, boxed, since dropping one is compiled in every crate where it may happen.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
@@ -128,7 +127,7 @@ impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             ReadError::Broken(_) => None,
-            ReadError::Io { source, .. } => Some(source),
+            ReadError::Io { source, .. } => Some(&**source),
         }
     }
 }

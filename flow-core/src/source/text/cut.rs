@@ -35,7 +35,7 @@ pub fn csv_ranges<R: Read + Seek>(
     len: u64,
     n: usize,
 ) -> Result<Vec<CsvRange>, ReadError> {
-    let io_error = |source| ReadError::Io { file: file.clone(), source };
+    let io_error = |source: io::Error| ReadError::Io { file: file.clone(), source: source.into() };
     let mut head: CsvReader<_, ()> = CsvReader::new(file.clone(), &mut input, options);
     let header = head.read_header()?.cloned();
     // Without a header nothing was read, and a byte order mark is still to be dropped: start at 0.

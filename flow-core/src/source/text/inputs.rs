@@ -123,11 +123,11 @@ fn add_sorted(
 }
 
 fn failed(path: &Path, source: io::Error) -> ReadError {
-    ReadError::Io { file: path.display().to_string().into(), source }
+    ReadError::Io { file: path.display().to_string().into(), source: source.into() }
 }
 
 fn nothing(path: &str, what: &str) -> ReadError {
-    ReadError::Io { file: path.into(), source: io::Error::new(io::ErrorKind::NotFound, what) }
+    ReadError::Io { file: path.into(), source: io::Error::new(io::ErrorKind::NotFound, what).into() }
 }
 
 impl Input {

@@ -129,6 +129,6 @@ pub(super) fn read_error(file: &Arc<str>, record: u64, limit_bytes: usize, error
         FrameError::TooLong { offset, in_quotes } => {
             broken(file, record, offset, Cause::TooLong { limit_bytes, in_quotes })
         }
-        FrameError::Io(source) => ReadError::Io { file: file.clone(), source },
+        FrameError::Io(source) => ReadError::Io { file: file.clone(), source: source.into() },
     }
 }

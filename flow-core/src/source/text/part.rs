@@ -78,7 +78,7 @@ pub(super) fn open<T, F: Format<T>>(
             let name = Input::File(path.clone()).name();
             let records = format
                 .part(name.clone(), Input::open(&path)?.0, cut)
-                .map_err(|source| ReadError::Io { file: name, source })?;
+                .map_err(|source| ReadError::Io { file: name, source: source.into() })?;
             Opened::Here(Reading::new(records, format.recount(&path), invalid))
         }
         Part::Waiting(input) => {
@@ -87,7 +87,9 @@ pub(super) fn open<T, F: Format<T>>(
                 Input::File(path) => opened_late(path.clone()),
             };
             let pumped = format.pumped(input.name(), bytes, stage);
-            Opened::Pumped(pumped.map_err(|source| ReadError::Io { file: input.name(), source })?)
+            Opened::Pumped(
+                pumped.map_err(|source| ReadError::Io { file: input.name(), source: source.into() })?,
+            )
         }
     })
 }

@@ -220,7 +220,7 @@ impl Recount {
             None => {
                 let (file, _) = Input::open(&self.path)?;
                 let before = lines_before(file, broken.offset_bytes)
-                    .map_err(|source| ReadError::Io { file: broken.file.clone(), source })?;
+                    .map_err(|source| ReadError::Io { file: broken.file.clone(), source: source.into() })?;
                 *self.before.insert(before + 1 - broken.record)
             }
         };

@@ -68,7 +68,7 @@ impl<B> TcpLines<B> {
 
 fn connect_and_read(address: &str, options: &LineOptions, stage: ForStage) -> Result<OpenLines, ReadError> {
     let name: Arc<str> = address.into();
-    let failed = |source| ReadError::Io { file: name.clone(), source };
+    let failed = |source: io::Error| ReadError::Io { file: name.clone(), source: source.into() };
     let mut stream = connect(address).map_err(failed)?;
     let other = stream.try_clone().map_err(failed)?;
     // A waiting read returns when the connection is shut down; one that is closed already may say so.

@@ -21,6 +21,9 @@ pub(super) use write::append;
 
 use std::fmt;
 
+/// Values inside one another, at most: foreign bytes could else nest so deeply that the stack overflows.
+const DEPTH_MAX: usize = 128;
+
 /// Why a value cannot be written or read.
 #[derive(Debug)]
 pub(super) struct CodecError(String);

@@ -10,13 +10,19 @@ type Result<T> = std::result::Result<T, CodecError>;
 
 /// Takes a value from the front of `bytes`, and gives the rest.
 pub(in crate::state) fn take<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8])> {
-    let mut reader = Reader { bytes };
+    let mut reader = Reader { bytes, depth: 0 };
     let value = T::deserialize(&mut reader)?;
     Ok((value, reader.bytes))
 }
 
+/// A variant with fields counts twice here, and once where it is written.
+const DEPTH_MAX: usize = 2 * super::DEPTH_MAX;
+/// Elements of a sequence that take up no bytes, such as `()`, at most: a length of foreign bytes is not counted to for ever.
+const EMPTY_MAX: usize = 1 << 20;
+
 struct Reader<'de> {
     bytes: &'de [u8],
+    depth: usize,
 }
 
 impl<'de> Reader<'de> {
@@ -67,6 +73,17 @@ impl<'de> Reader<'de> {
 
     fn str(&mut self) -> Result<&'de str> {
         std::str::from_utf8(self.slice()?).map_err(|_| CodecError::new("a text is not UTF-8"))
+    }
+
+    /// Reads what is inside a value.
+    fn inside<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth == DEPTH_MAX {
+            return Err(CodecError::new("values are nested too deeply"));
+        }
+        self.depth += 1;
+        let done = read(self);
+        self.depth -= 1;
+        done
     }
 
     fn flag(&mut self) -> Result<bool> {
@@ -146,20 +163,20 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_borrowed_bytes(self.slice()?)
     }
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        if self.flag()? { visitor.visit_some(self) } else { visitor.visit_none() }
+        if self.flag()? { self.inside(|reader| visitor.visit_some(reader)) } else { visitor.visit_none() }
     }
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         visitor.visit_unit()
     }
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
-        visitor.visit_newtype_struct(self)
+        self.inside(|reader| visitor.visit_newtype_struct(reader))
     }
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         let left = self.length()?;
-        visitor.visit_seq(Elements { reader: self, left })
+        self.deserialize_tuple(left, visitor)
     }
     fn deserialize_tuple<V: Visitor<'de>>(self, left: usize, visitor: V) -> Result<V::Value> {
-        visitor.visit_seq(Elements { reader: self, left })
+        self.inside(|reader| visitor.visit_seq(Elements::new(reader, left)))
     }
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
@@ -171,7 +188,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         let left = self.length()?;
-        visitor.visit_map(Elements { reader: self, left })
+        self.inside(|reader| visitor.visit_map(Elements::new(reader, left)))
     }
     fn deserialize_struct<V: Visitor<'de>>(
         self,
@@ -187,7 +204,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        visitor.visit_enum(self)
+        self.inside(|reader| visitor.visit_enum(reader))
     }
     fn is_human_readable(&self) -> bool {
         false
@@ -198,13 +215,25 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 struct Elements<'a, 'de> {
     reader: &'a mut Reader<'de>,
     left: usize,
+    /// How many more may take up no bytes.
+    empty: usize,
 }
 
-impl<'de> Elements<'_, 'de> {
+impl<'a, 'de> Elements<'a, 'de> {
+    fn new(reader: &'a mut Reader<'de>, left: usize) -> Self {
+        Elements { reader, left, empty: EMPTY_MAX }
+    }
+
     fn next<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
-        seed.deserialize(&mut *self.reader).map(Some)
+        let before = self.reader.bytes.len();
+        let value = seed.deserialize(&mut *self.reader)?;
+        if self.reader.bytes.len() == before {
+            let less = self.empty.checked_sub(1);
+            self.empty = less.ok_or_else(|| CodecError::new("too many elements without bytes"))?;
+        }
+        Ok(Some(value))
     }
 }
 

@@ -86,3 +86,18 @@ fn the_bounds_of_all_integers() {
     assert_eq!(bytes, postcard::to_stdvec(&(low, high)).unwrap());
     assert_eq!(take(&bytes).unwrap(), ((low, high), &[][..]));
 }
+
+/// Bytes that are none of ours end in an error, and in time: whatever they say of depth and length.
+#[test]
+fn foreign_bytes_have_no_end() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct List(Option<Box<List>>);
+    assert!(take::<List>(&[1; 100_000]).unwrap_err().to_string().contains("nested"));
+    let list = |n| (0..n).fold(List(None), |list, _| List(Some(Box::new(list))));
+    let mut bytes = Vec::new();
+    append(&list(60), &mut bytes).unwrap();
+    assert_eq!(take(&bytes).unwrap(), (list(60), &[][..]));
+    assert!(append(&list(100), &mut bytes).is_err(), "what could not be read is not written");
+    let length = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+    assert!(take::<Vec<()>>(&length).unwrap_err().to_string().contains("elements"));
+}

@@ -7,14 +7,26 @@ type Result<T = ()> = std::result::Result<T, CodecError>;
 
 /// Appends `value` to `out`.
 pub(in crate::state) fn append<T: Serialize>(value: &T, out: &mut Vec<u8>) -> Result {
-    value.serialize(&mut Writer { out })
+    value.serialize(&mut Writer { out, depth: 0 })
 }
 
 struct Writer<'a> {
     out: &'a mut Vec<u8>,
+    depth: usize,
 }
 
 impl Writer<'_> {
+    /// Writes a value that is part of another.
+    fn inside<T: ?Sized + Serialize>(&mut self, value: &T) -> Result {
+        if self.depth == super::DEPTH_MAX {
+            return Err(CodecError::new("values are nested too deeply"));
+        }
+        self.depth += 1;
+        let done = value.serialize(&mut *self);
+        self.depth -= 1;
+        done
+    }
+
     fn varint(&mut self, mut n: u128) {
         while n >= 0x80 {
             self.out.push(n as u8 | 0x80);
@@ -103,7 +115,7 @@ impl Serializer for &mut Writer<'_> {
     }
     fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result {
         self.out.push(1);
-        value.serialize(self)
+        self.inside(value)
     }
     fn serialize_unit(self) -> Result {
         Ok(())
@@ -115,7 +127,7 @@ impl Serializer for &mut Writer<'_> {
         self.serialize_u32(index)
     }
     fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result {
-        value.serialize(self)
+        self.inside(value)
     }
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
         self,
@@ -125,7 +137,7 @@ impl Serializer for &mut Writer<'_> {
         value: &T,
     ) -> Result {
         self.varint(index.into());
-        value.serialize(self)
+        self.inside(value)
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<Self> {
         self.length(len)?;
@@ -170,7 +182,7 @@ macro_rules! elements {
             type Ok = ();
             type Error = CodecError;
             fn $method<T: ?Sized + Serialize>(&mut self, value: &T) -> Result {
-                value.serialize(&mut **self)
+                self.inside(value)
             }
             fn end(self) -> Result {
                 Ok(())
@@ -189,10 +201,10 @@ impl ser::SerializeMap for &mut Writer<'_> {
     type Ok = ();
     type Error = CodecError;
     fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result {
-        key.serialize(&mut **self)
+        self.inside(key)
     }
     fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result {
-        value.serialize(&mut **self)
+        self.inside(value)
     }
     fn end(self) -> Result {
         Ok(())
@@ -205,7 +217,7 @@ macro_rules! fields {
             type Ok = ();
             type Error = CodecError;
             fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> Result {
-                value.serialize(&mut **self)
+                self.inside(value)
             }
             fn end(self) -> Result {
                 Ok(())

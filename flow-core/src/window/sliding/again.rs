@@ -36,7 +36,7 @@ where
         while let Some(left) = lefts.pop() {
             let Base { key, aggregate, .. } = &self.base;
             let inside = Inside { key, aggregate, panes: &self.panes, low: behind, high: window.end };
-            for part in inside.slices().filter_map(|other| inside.part(other, hash, k)) {
+            for part in inside.slices().filter_map(|(_, other)| inside.part(other, hash, k)) {
                 right = Some(inside.joined(right, part)?);
             }
             let all = inside.before(&left, right.as_ref())?;
@@ -62,7 +62,7 @@ where
         let mut slices = inside.slices().rev().peekable();
         let (mut left, mut lefts, mut start) = (None::<A::Acc>, Vec::new(), last);
         while start >= first {
-            while let Some(other) = slices.next_if(|other| other.span.start >= start) {
+            while let Some((_, other)) = slices.next_if(|(open, _)| open.span.start >= start) {
                 if let Some(part) = inside.part(other, hash, k) {
                     left = Some(inside.before(part, left.as_ref())?);
                 }

@@ -2,7 +2,7 @@
 
 use super::running::{Inside, Joined, Running};
 use super::slices::Slices;
-use crate::aggregate::{Aggregate, Overflow};
+use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
@@ -12,6 +12,7 @@ use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, 
 use crate::window::late::Policy;
 use crate::window::merging::Merged;
 use crate::window::panes::Panes;
+use crate::window::run::entries;
 use crate::window::saved;
 use crate::window::spec::Span;
 use std::marker::PhantomData;
@@ -66,26 +67,27 @@ where
     fn add(&mut self, item: ItemOf<X, F, A, P>) {
         let Item { hash, time, route, load } = item;
         // An open slice is not late: it is removed as soon as no element can join its last window.
-        if !self.panes.is_current(time) && !self.panes.turn_to(time) {
+        if !self.panes.finds(time) {
             let slice = self.slices.of(time);
             // In a gap it is in no window, so not late either.
             let Some((first, last)) = self.slices.windows_of(&slice) else { return };
-            if let Some(by) = self.base.late_by(self.slices.window(last).end) {
+            if let Some(by) = self.base.late_by(self.slices.window(last)) {
                 return self.base.late(time, route, load, by);
             }
             self.panes.select(slice, first < self.next);
         }
         let x = self.base.lifted(load, &route);
-        let Some(pane) = self.panes.current() else { return };
-        let again = pane.fired.then(|| x.clone());
-        let (key, aggregate, before) = (&self.base.key, &self.base.aggregate, pane.table.len());
+        let Some(open) = self.panes.spans.current() else { return };
+        let Some(table) = self.panes.table(open.slot) else { return };
+        let again = open.fired.then(|| x.clone());
+        let (key, aggregate, before) = (&self.base.key, &self.base.aggregate, table.len());
         let insert = || (key.key(&route), aggregate.start());
-        let (k, acc) = pane.table.entry(hash, |k| key.is(&route, k), insert, |k| key.hash(k));
+        let (k, acc) = table.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k));
         let added = aggregate.add(acc, x);
         let joined = match (added, again) {
             (Ok(()), Some(lifted)) => {
-                let (k, slice) = (k.clone(), pane.span);
-                let new = pane.table.len() > before;
+                let (k, slice) = (k.clone(), open.span);
+                let new = table.len() > before;
                 self.join(slice, Joined { slice: slice.start, hash, key: &k, new, lifted })
             }
             (added, _) => added,
@@ -104,6 +106,23 @@ where
         if self.base.keeps() { self.fire_again(&slice, hash, key) } else { Ok(()) }
     }
 
+    /// Merges a part into a slice of which windows have fired, and shows the updated results. It is not in `running`, which
+    /// has only what the watermark has passed in this run.
+    #[cold]
+    #[inline(never)]
+    fn update(&mut self, slice: Span, part: MergedOf<X, F, A>) {
+        let mut entries = entries(part, |k| self.base.key.hash(k)).into_iter();
+        let merged = entries.try_for_each(|(hash, k, acc)| {
+            let (key, aggregate) = (&self.base.key, &self.base.aggregate);
+            let start = || (k.clone(), aggregate.start());
+            let table = self.panes.select(slice, true);
+            let (_, sum) = table.entry(hash, |other| key.same(other, &k), start, &|k| key.hash(k));
+            A::Algebra::merge(aggregate, sum, acc)?;
+            if self.base.keeps() { self.fire_again(&slice, hash, &k) } else { Ok(()) }
+        });
+        self.check(merged);
+    }
+
     fn check(&mut self, done: Result<(), Overflow>) {
         if let Err(error) = done {
             self.base.overflow(error);
@@ -112,7 +131,7 @@ where
 
     /// The first window that is due and not empty; what lies before it is skipped at once, however long it is.
     fn due(&self) -> Option<Span> {
-        let slice = self.panes.within(self.next, i128::MAX).next()?;
+        let (slice, _) = self.panes.within(self.next, i128::MAX).next()?;
         let (first, _) = self.slices.windows_of(&slice.span)?;
         let start = first.max(self.next);
         (start < self.slices.first_open(self.base.watermark, Millis(0))).then(|| self.slices.window(start))
@@ -122,7 +141,7 @@ where
     fn enter(&mut self, window: Span) -> Result<(), Overflow> {
         self.leave(window.start)?;
         let Base { key, aggregate, .. } = &self.base;
-        for slice in self.panes.within(self.high, window.end) {
+        for (_, slice) in self.panes.within(self.high, window.end) {
             self.running.enter(slice, key, aggregate)?;
         }
         self.panes.fire_within(self.high, window.end);
@@ -139,8 +158,8 @@ where
         } else {
             let Base { key, aggregate, .. } = &self.base;
             let (panes, high) = (&self.panes, self.high);
-            for slice in panes.within(self.low, start) {
-                let inside = Inside { key, aggregate, panes, low: slice.span.start, high };
+            for (open, slice) in panes.within(self.low, start) {
+                let inside = Inside { key, aggregate, panes, low: open.span.start, high };
                 self.running.leave(slice, &inside)?;
             }
         }
@@ -174,13 +193,11 @@ where
     /// Forgets the slices that no element can join any more.
     fn forget(&mut self) {
         let is_over = |slice: &Span| match self.slices.windows_of(slice) {
-            Some((_, last)) => self.base.late_by(self.slices.window(last).end).is_some(),
+            Some((_, last)) => self.base.late_by(self.slices.window(last)).is_some(),
             None => true,
         };
-        while self.panes.iter().next().is_some_and(|p| is_over(&p.span)) {
-            if let Some(pane) = self.panes.remove(0) {
-                self.panes.reuse(pane.table);
-            }
+        while self.panes.spans.iter().next().is_some_and(|open| is_over(&open.span)) {
+            self.panes.forget(0);
         }
     }
 }
@@ -215,8 +232,11 @@ where
         let mut left = n;
         while left > 0 && !self.base.failed {
             left -= self.base.add_run(&mut self.panes, items, left);
-            if left > 0 && !self.base.failed {
-                items.next().into_iter().for_each(|item| self.add(item));
+            if left > 0
+                && !self.base.failed
+                && let Some(item) = items.next()
+            {
+                self.add(item);
                 left -= 1;
             }
         }
@@ -224,8 +244,15 @@ where
 
     fn part(&mut self, part: MergedOf<X, F, A>) -> Option<MergedOf<X, F, A>> {
         let (Merged::Whole(slice, _) | Merged::Part(slice, _)) = &part;
+        let slice = *slice;
         // What lies in a gap is dropped here, with the part.
-        self.slices.windows_of(slice)?;
+        let (first, _) = self.slices.windows_of(&slice)?;
+        // A part is never late: its sender's watermark, and so the merged one, has not passed the slice. But after a restore
+        // windows of the slice may have fired in an earlier run.
+        if first < self.next {
+            self.update(slice, part);
+            return None;
+        }
         Some(self.base.merge(&mut self.panes, part))
     }
 
@@ -275,7 +302,7 @@ where
         self.next = self.next.max(i128::from_le_bytes(saved::take(&mut bytes)?));
         let key = &self.base.key;
         saved::restore::<M, _, _>(&mut self.panes, bytes, |k| key.hash(k))?;
-        if self.panes.iter().all(|pane| self.slices.windows_of(&pane.span).is_some()) {
+        if self.panes.spans.iter().all(|open| self.slices.windows_of(&open.span).is_some()) {
             Ok(())
         } else {
             Err(Error::new(ErrorKind::State, "the state is of windows of another size, slide or offset"))

@@ -29,7 +29,7 @@ use crate::aggregate::{Aggregate, Algebra};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::op::kind::HasEventTime;
-use crate::stage::{HeadStage, Push, Stage, Stamp};
+use crate::stage::{HeadStage, Push, Stamp};
 use crate::state::Keep;
 use crate::time::{Grid, Millis, Timestamp};
 use each::Each;
@@ -152,7 +152,7 @@ impl Assign for Sliding {
         format!("one table a slice, {} slices a window; {how}", self.slices().slices_of_a_window())
     }
 
-    fn stage<X, F, A, P, S, N, M>(self, base: Base<X, F, A, P, S, N>) -> Box<dyn Stage>
+    fn stage<X, F, A, P, S, N, M>(self, base: Base<X, F, A, P, S, N>) -> HeadStage
     where
         X: 'static,
         F: KeyFn<X, Key: Keep<M>>,
@@ -166,14 +166,14 @@ impl Assign for Sliding {
         if A::Algebra::INVERTS {
             let running = Invert::<F::Key, A::Acc>::default();
             let head = SlidingHead::<X, F, A, P, S, N, M, _>::new(base, self.slices(), running);
-            Box::new(HeadStage::<ItemOf<X, F, A, P>, _>::new(head))
+            HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
         } else if A::Algebra::COMMUTES {
             let running = Stacks::<F::Key, A::Acc>::default();
             let head = SlidingHead::<X, F, A, P, S, N, M, _>::new(base, self.slices(), running);
-            Box::new(HeadStage::<ItemOf<X, F, A, P>, _>::new(head))
+            HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
         } else {
             let head = WindowHead::<X, F, Each, A, P, S, N, M>::new(base, Each(self));
-            Box::new(HeadStage::<ItemOf<X, F, A, P>, _>::new(head))
+            HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
         }
     }
 }

@@ -2,12 +2,13 @@
 //! [`Stacks`](super::stacks::Stacks) have in common.
 
 use crate::aggregate::{Aggregate, Algebra, Overflow};
-use crate::op::KeyFn;
+use crate::op::{KeyFn, KeyTypes};
+use crate::state::Pane;
 use crate::window::base::{Accu, PanesOf};
-use crate::window::panes::Open;
+use crate::window::spans::Open;
 
-/// A slice of a window over `X`.
-pub type Slice<X, F, A> = Open<<F as crate::op::KeyTypes<X>>::Key, Accu<X, F, A>>;
+/// The table of a slice of a window over `X`.
+pub type Slice<X, F, A> = Pane<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
 
 /// Slices that have entered and not left: those that begin from `low` on and before `high`.
 pub struct Inside<'a, X, F: KeyFn<X>, A: Aggregate<F::Value>> {
@@ -20,20 +21,20 @@ pub struct Inside<'a, X, F: KeyFn<X>, A: Aggregate<F::Value>> {
 
 impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Inside<'_, X, F, A> {
     /// The slices, the oldest first.
-    pub fn slices(&self) -> impl DoubleEndedIterator<Item = &Slice<X, F, A>> {
+    pub fn slices(&self) -> impl DoubleEndedIterator<Item = (&Open, &Slice<X, F, A>)> {
         self.panes.within(self.low, self.high)
     }
 
     /// What a slice has of a key.
     pub fn part<'s>(&self, slice: &'s Slice<X, F, A>, hash: u64, k: &F::Key) -> Option<&'s A::Acc> {
-        slice.table.find(hash, |other| self.key.same(other, k)).map(|entry| &entry.1)
+        slice.find(hash, |other| self.key.same(other, k)).map(|entry| &entry.1)
     }
 
     /// What all slices have of a key, from the oldest to the newest.
     pub fn total(&self, k: &F::Key) -> Result<Option<A::Acc>, Overflow> {
         let hash = self.key.hash(k);
         let mut total = None;
-        for part in self.slices().filter_map(|slice| self.part(slice, hash, k)) {
+        for part in self.slices().filter_map(|(_, slice)| self.part(slice, hash, k)) {
             total = Some(self.joined(total, part)?);
         }
         Ok(total)

@@ -53,6 +53,10 @@ impl Slices {
 
     /// The beginning of the first window that watermark `w` has not passed, with so much lateness.
     pub fn first_open(&self, w: Timestamp, lateness: Millis) -> i128 {
+        // The lowest stands for none: nothing is before the first element.
+        if w == Timestamp::MIN {
+            return i128::MIN;
+        }
         // The end of the input passes everything, also what ends beyond the range of timestamps.
         if w == Timestamp::MAX {
             return i128::MAX;

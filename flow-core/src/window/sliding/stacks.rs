@@ -52,7 +52,7 @@ impl<K: Clone, A: Clone> Stacks<K, A> {
             *empty += 1;
             (k.clone(), None)
         };
-        &mut entries.entry(hash, |other| key.same(other, k), insert, |k| key.hash(k)).1
+        &mut entries.entry(hash, |other| key.same(other, k), insert, &|k| key.hash(k)).1
     }
 
     /// Replaces what `top` has of a key.
@@ -71,15 +71,15 @@ impl<K: Clone, A: Clone> Stacks<K, A> {
         self.top.clear();
         self.back.clear();
         self.middle = inside.high;
-        for slice in inside.slices().rev() {
-            let mut values = Vec::with_capacity(slice.table.len());
-            for (k, part) in slice.table.iter() {
+        for (open, slice) in inside.slices().rev() {
+            let mut values = Vec::with_capacity(slice.len());
+            for (k, part) in slice.iter() {
                 let slot = Self::slot(&mut self.top, inside.key.hash(k), k, inside.key);
                 let newer = slot.take();
                 *slot = Some(inside.before(part, newer.as_ref())?);
                 values.push(newer);
             }
-            self.front.push(Before { slice: slice.span.start, values });
+            self.front.push(Before { slice: open.span.start, values });
         }
         self.top.empty = 0;
         Ok(())
@@ -92,14 +92,14 @@ impl<K: Clone, A: Clone> Stacks<K, A> {
         B: Aggregate<F::Value, Acc = A>,
     {
         let (mut newer, mut at) = (None, 0);
-        for slice in inside.panes.within(inside.low, self.middle).rev() {
+        for (open, slice) in inside.panes.within(inside.low, self.middle).rev() {
             // The slice of the record may be new itself.
-            if self.front.get(at).is_none_or(|before| before.slice != slice.span.start) {
-                self.front.insert(at, Before { slice: slice.span.start, values: Vec::new() });
+            if self.front.get(at).is_none_or(|before| before.slice != open.span.start) {
+                self.front.insert(at, Before { slice: open.span.start, values: Vec::new() });
             }
             let values = &mut self.front[at].values;
-            if let Some(place) = slice.table.place(hash, |other| inside.key.same(other, k))
-                && let Some((_, part)) = slice.table.at(place)
+            if let Some(place) = slice.place(hash, |other| inside.key.same(other, k))
+                && let Some((_, part)) = slice.at(place)
             {
                 values.resize_with(values.len().max(place + 1), || None);
                 values[place] = newer.clone();
@@ -114,9 +114,9 @@ impl<K: Clone, A: Clone> Stacks<K, A> {
 
 impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Stacks<F::Key, A::Acc> {
     fn enter(&mut self, slice: &Slice<X, F, A>, key: &F, aggregate: &A) -> Result<(), Overflow> {
-        for (k, part) in slice.table.iter() {
+        for (k, part) in slice.iter() {
             let start = || (k.clone(), aggregate.start());
-            let (_, acc) = self.back.entry(key.hash(k), |other| key.same(other, k), start, |k| key.hash(k));
+            let (_, acc) = self.back.entry(key.hash(k), |other| key.same(other, k), start, &|k| key.hash(k));
             A::Algebra::merge(aggregate, acc, part.clone())?;
         }
         Ok(())
@@ -127,7 +127,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Stacks<F::Key,
             self.turn(inside)?;
         }
         let Some(Before { values, .. }) = self.front.pop() else { return Ok(()) };
-        for ((k, _), value) in slice.table.iter().zip(values) {
+        for ((k, _), value) in slice.iter().zip(values) {
             self.replace(inside.key.hash(k), k, value, inside.key);
         }
         self.top.sweep(Option::is_none, |k| inside.key.hash(k));
@@ -152,7 +152,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Stacks<F::Key,
         }
         let (key, aggregate) = (inside.key, inside.aggregate);
         let start = || (k.clone(), aggregate.start());
-        let (_, acc) = self.back.entry(hash, |other| key.same(other, k), start, |k| key.hash(k));
+        let (_, acc) = self.back.entry(hash, |other| key.same(other, k), start, &|k| key.hash(k));
         aggregate.add(acc, lifted)
     }
 

@@ -1,0 +1,209 @@
+//! The stage object over a [`Head`]: it walks batches mark by mark, merges the watermarks of its inputs, aligns barriers, and
+//! stops where there is no room downstream.
+
+use super::head::{Typed, Work};
+use super::{Faults, Fire, Head, OpenCx, Stage, Step};
+use crate::batch::{Batch, Mark};
+use crate::error::{Error, ErrorKind, Result};
+use crate::exchange::{Aligner, Coalescer};
+use crate::metrics::StageMetrics;
+use std::collections::VecDeque;
+
+/// Where a stage stands in a batch, whose items the head has.
+struct Cursor {
+    /// Items taken so far, and marks.
+    taken: usize,
+    marked: usize,
+    batch: Batch,
+}
+
+/// The stage object over a [`Head`]. It knows no type of the user's: the head is called once for many items, so it may lie
+/// behind a pointer, and the stage is compiled here instead of in every user's crate.
+pub struct HeadStage {
+    head: Box<dyn Work>,
+    inputs: Vec<Option<Cursor>>,
+    merge: Coalescer,
+    align: Aligner,
+    /// Marks of the whole that have not been acted on; `begun` says that the first has been told to the head.
+    due: VecDeque<Mark>,
+    begun: bool,
+    ended: bool,
+    spent: Vec<(usize, Batch)>,
+    faults: Faults,
+    metrics: StageMetrics,
+}
+
+impl HeadStage {
+    /// Over `head`, which takes items of type `M`.
+    pub fn new<M: Send + 'static, H: Head<M>>(head: H) -> Self {
+        Self::over(Box::new(Typed::<M, H>::new(head)))
+    }
+
+    fn over(head: Box<dyn Work>) -> Self {
+        HeadStage {
+            head,
+            inputs: Vec::new(),
+            merge: Coalescer::new(0),
+            align: Aligner::new(0),
+            due: VecDeque::new(),
+            begun: false,
+            ended: false,
+            spent: Vec::new(),
+            faults: Faults::default(),
+            metrics: StageMetrics::default(),
+        }
+    }
+
+    /// Acts on the first due mark; whether it is dealt with.
+    fn act(&mut self, mark: Mark) -> Fire {
+        if !std::mem::replace(&mut self.begun, true) {
+            match mark {
+                Mark::Watermark(w) => self.head.watermark(w),
+                Mark::End => self.head.end(),
+                Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
+            }
+        }
+        let fire = self.head.fire();
+        if fire == Fire::Done {
+            self.begun = false;
+            self.ended |= mark == Mark::End;
+            self.head.tail().mark(mark);
+            self.due.pop_front();
+        }
+        fire
+    }
+
+    /// Takes items of `input` up to its next mark, a chunk or the end of its batch, whichever is first.
+    fn advance(&mut self, input: usize) {
+        let Some(cursor) = &mut self.inputs[input] else { return };
+        let mark = cursor.batch.marks.get(cursor.marked).copied();
+        let until = mark.map_or(cursor.batch.len, |m| m.0);
+        let n = until - cursor.taken;
+        if n > 0 {
+            cursor.taken += self.head.take(input, n);
+        } else if let Some((_, mark)) = mark {
+            cursor.marked += 1;
+            self.observe(input, mark);
+        } else {
+            self.finish_batch(input);
+        }
+    }
+
+    fn observe(&mut self, input: usize, mark: Mark) {
+        let aligned = match mark {
+            Mark::Barrier(id) => self.align.barrier(input, id),
+            Mark::End => self.align.end(input),
+            _ => None,
+        };
+        self.owe(aligned.map(Mark::Barrier));
+        if !matches!(mark, Mark::Barrier(_)) {
+            let [first, second] = self.merge.observe(input, mark);
+            self.owe(first);
+            self.owe(second);
+        }
+    }
+
+    /// Not `extend`: with an iterator over these marks that is 2,500 lines of LLVM's language.
+    fn owe(&mut self, mark: Option<Mark>) {
+        if let Some(mark) = mark {
+            self.due.push_back(mark);
+        }
+    }
+
+    /// Puts the emptied buffers back into the batch, which goes back to its sender.
+    fn finish_batch(&mut self, input: usize) {
+        let Some(Cursor { mut batch, .. }) = self.inputs[input].take() else { return };
+        self.head.give_back(input, &mut batch);
+        batch.marks.clear();
+        batch.len = 0;
+        self.spent.push((input, batch));
+    }
+
+    fn ready(&self) -> Option<usize> {
+        (0..self.inputs.len()).find(|i| self.inputs[*i].is_some() && !self.align.holds(*i))
+    }
+}
+
+impl Stage for HeadStage {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let inputs = cx.inputs();
+        self.inputs = (0..inputs).map(|_| None).collect();
+        (self.merge, self.align) = (Coalescer::new(inputs), Aligner::new(inputs));
+        self.faults = cx.faults().clone();
+        self.metrics = cx.metrics().clone();
+        self.head.open(cx)?;
+        self.head.tail().open(cx)
+    }
+
+    fn wants(&self, input: usize) -> bool {
+        self.inputs[input].is_none() && !self.align.holds(input) && !self.merge.has_ended(input)
+    }
+
+    fn offer(&mut self, input: usize, mut batch: Batch) {
+        self.metrics.batches_in.add(1);
+        self.metrics.records_in.add(batch.len as u64);
+        if !self.head.unpack(input, &mut batch) {
+            let what = "a batch of a foreign type arrived: a bug of an edge";
+            return self.faults.raise(Error::new(ErrorKind::Stuck, what));
+        }
+        self.inputs[input] = Some(Cursor { taken: 0, marked: 0, batch });
+    }
+
+    fn spent(&mut self) -> Option<(usize, Batch)> {
+        self.spent.pop()
+    }
+
+    fn step(&mut self) -> Result<Step> {
+        let mut worked = false;
+        loop {
+            self.faults.check()?;
+            if !self.head.tail().room() {
+                return Ok(if worked { Step::Worked } else { Step::Full });
+            }
+            if self.ended {
+                return Ok(if worked { Step::Worked } else { Step::Done });
+            } else if self.head.tail_ref().enough() {
+                self.ended = true;
+                self.head.tail().mark(Mark::End);
+            } else if let Some(mark) = self.due.front().copied() {
+                self.act(mark);
+            } else if let Some(input) = self.ready() {
+                self.advance(input);
+                if self.inputs[input].is_none() && self.due.is_empty() {
+                    return Ok(Step::Worked);
+                }
+            } else {
+                return Ok(if worked { Step::Worked } else { Step::Hungry });
+            }
+            worked = true;
+        }
+    }
+
+    fn room(&mut self) -> bool {
+        self.head.tail().room()
+    }
+
+    fn flush(&mut self) {
+        self.head.tail().flush();
+    }
+
+    fn deadline(&self) -> Option<i64> {
+        self.head.tail_ref().deadline()
+    }
+
+    fn tick(&mut self, now: i64) {
+        self.head.tail().tick(now);
+    }
+
+    fn stop(&mut self) {}
+
+    fn barrier(&mut self, _: u64) {}
+
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        self.head.snapshot(group, out)
+    }
+
+    fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
+        self.head.restore(group, bytes)
+    }
+}
