@@ -3,7 +3,7 @@
 use super::late::{Late, Lateness, Policy};
 use super::merging::Merged;
 use super::panes::Panes;
-use super::run::{add_run, entries, merge_part, merge_whole};
+use super::run::{add_run, entries, merge_part};
 use super::spans::Open;
 use super::spec::{Assign, Span, Windowed};
 use crate::aggregate::{Aggregate, Algebra, Overflow};
@@ -123,8 +123,11 @@ where
     #[inline(never)]
     fn update(&mut self, open: Open, part: MergedOf<X, F, A>) {
         let (key, aggregate) = (&self.key, &self.aggregate);
-        let mut entries = entries(part, |k| key.hash(k)).into_iter();
-        let merged = entries.try_for_each(|(hash, k, acc)| {
+        let entries = match part {
+            Merged::Whole(_, mut table) => entries(&mut table, |k| key.hash(k)),
+            Merged::Part(_, entries) => entries,
+        };
+        let merged = entries.into_iter().try_for_each(|(hash, k, acc)| {
             let Some(table) = self.state.panes.table(open.slot) else { return Ok(()) };
             let start = || (k.clone(), aggregate.start());
             let (k, sum) = table.entry(hash, |other| key.same(other, &k), start, &|k| key.hash(k));
@@ -282,38 +285,34 @@ where
         }
     }
 
-    fn part(&mut self, part: MergedOf<X, F, A>) -> Option<MergedOf<X, F, A>> {
-        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane. But a pane that was
-        // restored may have fired in an earlier run.
+    fn part(&mut self, mut part: MergedOf<X, F, A>) -> Option<MergedOf<X, F, A>> {
         let (key, aggregate, panes) = (&self.key, &self.aggregate, &mut self.state.panes);
         let (Merged::Whole(span, _) | Merged::Part(span, _)) = &part;
         panes.select(*span, false);
-        if let Some(open) = panes.spans.current().filter(|open| open.fired) {
+        let open = panes.spans.current()?;
+        // A part is never late: its sender's watermark, and so the merged one, has not passed the pane. But a pane that was
+        // restored may have fired in an earlier run.
+        if open.fired {
             self.update(open, part);
             return None;
         }
-        let (merged, empty) = match part {
-            Merged::Whole(span, mut table) => {
-                let home = panes.select(span, false);
-                let merged = if home.is_empty() {
-                    std::mem::swap(home, &mut table);
-                    Ok(())
-                } else {
-                    merge_whole(home, &mut table, key, aggregate)
-                };
+        let home = panes.table(open.slot)?;
+        let merged = match &mut part {
+            Merged::Whole(_, table) if home.is_empty() => {
+                std::mem::swap(home, table);
+                Ok(())
+            }
+            Merged::Whole(_, table) => {
+                let merged = merge_part(home, &mut entries(table, |k| key.hash(k)), key, aggregate);
                 table.clear();
-                (merged, Merged::Whole(span, table))
+                merged
             }
-            Merged::Part(span, mut entries) => {
-                let merged = merge_part(panes.select(span, false), &mut entries, key, aggregate);
-                entries.clear();
-                (merged, Merged::Part(span, entries))
-            }
+            Merged::Part(_, entries) => merge_part(home, entries, key, aggregate),
         };
         if let Err(error) = merged {
             self.overflow(error);
         }
-        Some(empty)
+        Some(part)
     }
 
     fn watermark(&mut self, w: Timestamp) {

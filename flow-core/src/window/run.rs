@@ -2,7 +2,6 @@
 
 use super::head::{Item, ItemOf, Row};
 use super::late::Policy;
-use super::merging::Merged;
 use super::panes::Panes;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::op::KeyFn;
@@ -91,41 +90,11 @@ where
     Ok(())
 }
 
-/// The entries of a part, with the hashes of their keys.
-pub fn entries<K, A>(part: Merged<K, A>, hash_of: impl Fn(&K) -> u64) -> Vec<(u64, K, A)> {
-    let mut table = match part {
-        Merged::Whole(_, table) => table,
-        Merged::Part(_, entries) => return entries,
-    };
+/// Takes the entries out of a table, in their order, with the hashes of their keys.
+pub fn entries<K, A>(table: &mut Pane<K, A>, hash_of: impl Fn(&K) -> u64) -> Vec<(u64, K, A)> {
     let mut entries = Vec::with_capacity(table.len());
     while let Some((key, acc)) = table.pop() {
         entries.push((hash_of(&key), key, acc));
     }
     entries
-}
-
-/// Moves the entries of `from` to `table`, in their order.
-///
-/// # Errors
-/// When the aggregate leaves its range.
-pub fn merge_whole<X, F, A>(
-    table: &mut Pane<F::Key, A::Acc>,
-    from: &mut Pane<F::Key, A::Acc>,
-    key: &F,
-    aggregate: &A,
-) -> Result<(), Overflow>
-where
-    F: KeyFn<X>,
-    A: Aggregate<F::Value>,
-{
-    let mut part = Vec::with_capacity(CHUNK);
-    while !from.is_empty() {
-        while part.len() < CHUNK
-            && let Some((k, acc)) = from.pop()
-        {
-            part.push((key.hash(&k), k, acc));
-        }
-        merge_part(table, &mut part, key, aggregate)?;
-    }
-    Ok(())
 }
