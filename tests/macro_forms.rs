@@ -292,6 +292,85 @@ fn a_window_may_be_closed_by_one_aggregate() {
 }
 
 #[test]
+fn sessions_have_one_gap_or_one_for_each_element() {
+    let (visits, evenings, late) = (Collected::new(), Collected::new(), Collected::new());
+    let longest = 60;
+    let job = dataflow!({
+        let watched =
+            source(from_vec(vec![("a", 0, 9), ("b", 5, 90), ("a", 10, 1), ("a", 21, 2), ("b", 66, 1)]))
+                .event_time(|v| v.1, disorder = 5ms);
+        let (visited, missed) = watched
+            .key_by(|v| v.0)
+            .window(session(10ms), lateness = 1ms, late = side)
+            .aggregate(|a| (a.count(), a.last()));
+        visited.map(|w| (w.key, w.start.0, w.end.0, w.value.0)).collect(&visits);
+        missed.map(|l| l.value).collect(&late);
+        let all = watched
+            .window(session_by(|v| if v.2 > longest { 60ms } else { Millis(v.2) }), late = drop)
+            .sum(|v| v.2);
+        all.map(|w| (w.start.0, w.end.0, w.value)).collect(&evenings);
+    });
+    job.run().expect("a run");
+    assert_eq!(visits.take(), [("b", 5, 15, 1), ("a", 0, 20, 2), ("a", 21, 31, 1), ("b", 66, 76, 1)]);
+    assert_eq!((evenings.take(), late.take().len()), (vec![(0, 65, 102), (66, 67, 1)], 0));
+}
+
+#[test]
+fn count_windows_need_no_event_time() {
+    let (threes, pairs, sums) = (Collected::new(), Collected::new(), Collected::new());
+    let job = dataflow!({
+        let numbers = source(from_iter(1..=7));
+        let three = numbers.window(count(3)).aggregate(|a| a.collect());
+        three.map(|w| (w.start, w.end, w.value)).collect(&threes);
+        numbers
+            .key_by(|n| n % 2)
+            .window(count(2, every = 1, exact = true))
+            .sum(|n| *n)
+            .map(|w| (w.key, w.value))
+            .collect(&pairs);
+        numbers.window(count(1, every = 3, gaps = true)).reduce(|a, _| a).map(|w| w.value).collect(&sums);
+    });
+    job.run().expect("a run");
+    let bounds = (Timestamp::MIN, Timestamp::MAX);
+    let rows = [vec![1, 2, 3], vec![4, 5, 6], vec![7]].map(|row| (bounds.0, bounds.1, row));
+    assert_eq!(threes.take(), rows);
+    assert_eq!(pairs.take(), [(1, 4), (0, 6), (1, 8), (0, 10), (1, 12)]);
+    assert_eq!(sums.take(), [1, 4, 7]);
+}
+
+#[test]
+fn a_window_may_slide() {
+    let (counts, sums, best, folded, spread) =
+        (Collected::new(), Collected::new(), Collected::new(), Collected::new(), Collected::new());
+    let slide = Millis(2);
+    let job = dataflow!({
+        let numbers = source(from_iter(0..6i64)).event_time(|n| *n, disorder = 0ms);
+        let counted = numbers.key_by(|n| n % 2).window(sliding(4ms, 2ms)).count();
+        counted.filter(|w| w.key == 0).map(|w| (w.start.0, w.value)).collect(&counts);
+        let (summed, _late) =
+            numbers.window(sliding(4ms, slide, offset = 1ms), lateness = 1ms, late = side).sum(|n| *n);
+        summed.map(|w| (w.start.0, w.value)).collect(&sums);
+        numbers
+            .window(sliding(1ms, 3ms, gaps = true), late = fail)
+            .max(|n| *n)
+            .map(|w| w.value)
+            .collect(&best);
+        numbers
+            .window(sliding(3ms, 3ms))
+            .fold(String::new(), |all, n| *all += &n.to_string())
+            .map(|w| w.value)
+            .collect(&folded);
+        let both = numbers.window(sliding(5ms, 3ms)).aggregate(|a| (a.min(|n| *n), a.mean(|n| *n)));
+        both.map(|w| w.value).collect(&spread);
+    });
+    job.run().expect("a run");
+    assert_eq!(counts.take(), [(-2, 1), (0, 2), (2, 2), (4, 1)]);
+    assert_eq!(sums.take(), [(-3, 0), (-1, 3), (1, 10), (3, 12), (5, 5)]);
+    assert_eq!((best.take(), folded.take()), (vec![0, 3], vec!["012".to_owned(), "345".to_owned()]));
+    assert_eq!(spread.take(), [(0, 0.5), (0, 2.0), (3, 4.0)]);
+}
+
+#[test]
 fn a_keyed_stream_may_be_mapped() {
     let out = Collected::new();
     let job = dataflow!({

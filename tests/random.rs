@@ -6,6 +6,8 @@
 
 #[path = "random/build.rs"]
 mod build;
+#[path = "random/counted.rs"]
+mod counted;
 #[path = "random/coverage.rs"]
 mod coverage;
 #[path = "random/function.rs"]
@@ -22,6 +24,8 @@ mod plan;
 mod port;
 #[path = "random/rolling.rs"]
 mod rolling;
+#[path = "random/sessions.rs"]
+mod sessions;
 #[path = "random/windowed.rs"]
 mod windowed;
 #[path = "random/windows.rs"]

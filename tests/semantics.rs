@@ -6,10 +6,7 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | N6, N7, N8, N10 | sliding windows |
 //! | N13 | evictors |
-//! | N14, N15 | count windows |
-//! | S1 to S12 | sessions |
 //! | J1 to J11, "`None` never joins `None`" | joins |
 //! | T1 to T6, T10, W16 | timers, `process` |
 //! | T7, T9 | state with a time to live |
@@ -27,6 +24,10 @@ mod large;
 mod pipeline;
 #[path = "semantics/random.rs"]
 mod random;
+#[path = "semantics/random_counts.rs"]
+mod random_counts;
+#[path = "semantics/random_sessions.rs"]
+mod random_sessions;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
@@ -49,4 +50,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, late, order, keyed, text);
+suites!(windows, sliding, sessions, counts, late, order, keyed, text);

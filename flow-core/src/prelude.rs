@@ -13,4 +13,5 @@ pub use crate::source::{
     ChannelSender, channel, csv, from_iter, from_vec, generate, lines, source, stdin_lines, tcp_lines,
 };
 pub use crate::time::{Millis, Timestamp};
-pub use crate::window::{Late, Windowed, global, tumbling};
+pub use crate::window::{Late, Windowed, global, sliding, tumbling};
+pub use crate::window::{count, session, session_by};

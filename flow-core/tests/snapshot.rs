@@ -157,6 +157,19 @@ fn lateness(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
     job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
 }
 
+/// The same for windows that overlap: by a running table, and by two stacks.
+fn sliding_sums(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2);
+    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).lateness(Millis(1_000_000));
+    job.add(windows.aggregate(|a| a.sum(|r| r.1)).for_each(show(&shown)));
+}
+
+fn sliding_largest(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2);
+    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).lateness(Millis(1_000_000));
+    job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
+}
+
 /// Records in order of time, up to a disorder below 50.
 fn records() -> impl Strategy<Value = Vec<Record>> {
     prop::collection::vec((0u16..40, -1000i64..1000, 0i64..49), 0..300).prop_map(|raw| {
@@ -183,7 +196,7 @@ proptest! {
         q in 1usize..5,
     ) {
         let cut = restful((records.len() as f64 * cut) as usize, &records);
-        for pipeline in [rolling as Pipeline, texts, windows, lateness] {
+        for pipeline in [rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest] {
             let state = compare(pipeline, &records, cut, p, q);
             prop_assert!(cut == 0 || !state.is_empty(), "there was something to keep");
         }
@@ -204,6 +217,30 @@ fn a_restored_window_that_had_fired_fires_again() {
         let window = "start: @0, end: @100";
         assert!(rows.contains(&format!("Windowed {{ key: 1, {window}, value: 9 }}")), "{rows:?}");
         assert_eq!(rows.iter().filter(|row| row.contains(window)).count(), 1, "key 2 is as it was: {rows:?}");
+    }
+}
+
+/// The same for each of the windows that overlap there, of which one had not fired.
+#[test]
+fn restored_sliding_windows_that_had_fired_fire_again() {
+    let first = [(1u16, 5i64, 50i64), (2, 5, 50), (1, 0, 115)];
+    for (pipeline, value) in [(sliding_sums as Pipeline, 14), (sliding_largest, 9)] {
+        for (p, q) in [(1, 1), (1, 2), (2, 1), (2, 3)] {
+            let shown = Shown::default();
+            let state = run(pipeline, p, &first, State::new(), false, &shown);
+            assert_eq!(shown.lock().unwrap().len(), 4, "both keys of two windows");
+            shown.lock().unwrap().clear();
+            run(pipeline, q, &[(1, 9, 50)], state, true, &shown);
+            let rows = shown.lock().unwrap().clone();
+            for (start, end) in [(-40, 60), (0, 100)] {
+                let window = format!("start: @{start}, end: @{end}");
+                let row = format!("Windowed {{ key: 1, {window}, value: {value} }}");
+                assert!(rows.contains(&row), "{rows:?}");
+                assert_eq!(rows.iter().filter(|row| row.contains(&window)).count(), 1, "{rows:?}");
+            }
+            let last = format!("Windowed {{ key: 1, start: @40, end: @140, value: {value} }}");
+            assert!(rows.contains(&last), "{rows:?}");
+        }
     }
 }
 

@@ -80,6 +80,8 @@ pub(crate) enum Value {
     SignedDuration,
     /// `side`, `drop` or `fail`.
     Late,
+    /// A number of elements > 0.
+    Elements,
     /// Any expression.
     Expression,
 }
@@ -266,9 +268,6 @@ pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
 pub(crate) const RESERVED: &[&str] = &[
-    "sliding",
-    "session",
-    "count_window",
     "join",
     "left_join",
     "interval_join",
@@ -283,24 +282,69 @@ pub(crate) const RESERVED: &[&str] = &[
     "window_all",
 ];
 
-/// The window descriptions: their names, whether they take a size, and their named arguments.
+/// What a window description is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Nothing,
+    /// A size, or a size and a slide.
+    Lengths,
+    Gap,
+    /// A closure over the records that gives each its gap.
+    GapOf,
+    Elements,
+}
+
+/// The window descriptions: their names, what they take and what that is called, and their named arguments.
 pub(crate) struct WindowKind {
     pub name: &'static str,
-    pub args: usize,
+    pub takes: Takes,
+    /// What its arguments are called; the last is the distance from one window to the next.
+    pub lengths: &'static [&'static str],
     pub named: &'static [Named],
     pub needs_event_time: bool,
     pub usage: &'static str,
 }
 
-const TUMBLING: &[Named] = &[optional("offset", Value::SignedDuration)];
+/// Says that a slide may be longer than its size.
+pub(crate) const GAPS: &str = "gaps";
 
+const OFFSET: Named = optional("offset", Value::SignedDuration);
+
+const COUNT: &[Named] = &[
+    optional("every", Value::Elements),
+    optional("exact", Value::Expression),
+    optional("gaps", Value::Expression),
+];
+
+/// Windows that an element may be in at most.
+pub(crate) const OVERLAPPING_MAX: u64 = 100_000;
+
+#[rustfmt::skip]
 pub(crate) static WINDOWS: &[WindowKind] = &[
-    WindowKind { name: "tumbling", args: 1, named: TUMBLING, needs_event_time: true, usage: "tumbling(1h)" },
-    WindowKind { name: "global", args: 0, named: &[], needs_event_time: false, usage: "global()" },
+    WindowKind {
+        name: "tumbling",
+        takes: Takes::Lengths,
+        lengths: &["size"],
+        named: &[OFFSET],
+        needs_event_time: true,
+        usage: "tumbling(1h)",
+    },
+    WindowKind {
+        name: "sliding",
+        takes: Takes::Lengths,
+        lengths: &["size", "slide"],
+        named: &[OFFSET, optional(GAPS, Value::Expression)],
+        needs_event_time: true,
+        usage: "sliding(1h, 5min)",
+    },
+    WindowKind { name: "session", takes: Takes::Gap, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session(30min)" },
+    WindowKind { name: "session_by", takes: Takes::GapOf, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session_by(|record| …)" },
+    WindowKind { name: "count", takes: Takes::Elements, lengths: &["size"], named: COUNT, needs_event_time: false, usage: "count(100)" },
+    WindowKind { name: "global", takes: Takes::Nothing, lengths: &[], named: &[], needs_event_time: false, usage: "global()" },
 ];
 
 /// Window descriptions of later versions.
-pub(crate) const RESERVED_WINDOWS: &[&str] = &["sliding", "session", "count_window", "hopping", "cumulative"];
+pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
 
 impl Operator {
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.
@@ -317,6 +361,13 @@ pub(crate) fn operator(name: &str) -> Option<&'static Operator> {
 
 pub(crate) fn window(name: &str) -> Option<&'static WindowKind> {
     WINDOWS.iter().find(|window| window.name == name)
+}
+
+/// The description that an expression is: the row of `tumbling` for `tumbling(1h)`.
+pub(crate) fn described(expr: &syn::Expr) -> Option<&'static WindowKind> {
+    let syn::Expr::Call(call) = expr else { return None };
+    let syn::Expr::Path(path) = &*call.func else { return None };
+    window(&path.path.segments.last()?.ident.to_string())
 }
 
 /// The operator that has a named argument of this name, for text that calls it as a method.

@@ -183,10 +183,15 @@ impl Building<'_> {
                 let out = self.end::<Plain>(node.outputs[0]);
                 self.give::<K>(input, windowed::total(K::branch(), total, out));
             }
-            Op::Tumbling(window) => {
+            Op::Window(window) => {
                 let results = self.end::<Timed>(node.outputs[0]);
                 let late = window.side.then(|| self.end::<Timed>(node.outputs[1]));
-                self.give::<Timed>(input, windowed::tumbling(&window, results, late));
+                self.give::<Timed>(input, windowed::window(&window, results, late));
+            }
+            Op::Session(window) => {
+                let results = self.end::<Timed>(node.outputs[0]);
+                let late = window.side.then(|| self.end::<Timed>(node.outputs[1]));
+                self.give::<Timed>(input, windowed::session(&window, results, late));
             }
             Op::Inspect => {
                 let (seen, out) = (Arc::clone(&self.inspected[at]), self.end::<K>(node.outputs[0]));
@@ -303,6 +308,7 @@ fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
         Op::Distinct => join(s.distinct(), out),
         Op::Roll(form, roll) => rolling::roll(s, form, roll, out),
         Op::GlobalWindow(form, agg) => windowed::global(s, form, agg, out),
+        Op::Counted(counts) => windowed::counted(s, counts, out),
         other => unreachable!("{other:?} is built elsewhere"),
     }
 }

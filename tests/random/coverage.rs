@@ -70,7 +70,10 @@ const EXPECTED: &[&str] = &[
     "try_map",
     "union",
     "union_ends",
+    "window(count)",
     "window(global)",
+    "window(session)",
+    "window(sliding)",
     "window(tumbling)",
     "window without key",
     "wrapping_sum",
@@ -129,7 +132,9 @@ fn is_exchange(op: &Op) -> bool {
             | PartitionBy
             | Roll(..)
             | Distinct
-            | Tumbling(_)
+            | Window(_)
+            | Session(_)
+            | Counted(_)
             | GlobalWindow(..)
     )
 }
@@ -149,14 +154,23 @@ fn names_of(op: &Op) -> Vec<String> {
     };
     let mut names = match op {
         Op::Roll(by, _) => form(by),
-        Op::Tumbling(window) => window.form.as_ref().map_or(vec!["window without key".to_owned()], form),
+        Op::Counted(counts) => counts.form.as_ref().map_or(vec!["window without key".to_owned()], form),
+        Op::Window(window) | Op::Session(window) => {
+            window.form.as_ref().map_or(vec!["window without key".to_owned()], form)
+        }
         Op::GlobalWindow(by, _) => by.as_ref().map_or(vec!["window without key".to_owned()], form),
         _ => Vec::new(),
     };
     match op {
         Op::Roll(_, roll) => names.push(format!("keyed {}", snake(format!("{roll:?}")))),
-        Op::Tumbling(window) => {
-            names.push("window(tumbling)".to_owned());
+        Op::Counted(_) => names.push("window(count)".to_owned()),
+        Op::Window(window) | Op::Session(window) => {
+            let kind = match op {
+                Op::Session(_) => "session",
+                _ if window.slide == window.size => "tumbling",
+                _ => "sliding",
+            };
+            names.push(format!("window({kind})"));
             names.extend((window.lateness > 0).then(|| "lateness".to_owned()));
             names.extend(window.side.then(|| "side".to_owned()));
         }

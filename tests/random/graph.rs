@@ -49,7 +49,7 @@ impl Graph {
     /// The operator of a step, or its plainer form, or nothing.
     fn step(&mut self, step: &Step) {
         let mut from = pick(step.from, self.ports.len());
-        if matches!(step.op, Op::Tumbling(_)) {
+        if is_judged(&step.op) {
             // Where elements are late is where windows are hard.
             let lossy = |port: &Port| port.timed && port.single() && !port.punctual();
             let lossy = self.ports.iter().rposition(lossy).filter(|_| step.other.is_multiple_of(2));
@@ -64,7 +64,7 @@ impl Graph {
             }
             inputs.push(other);
         }
-        if self.add(step.op, &inputs) || matches!(step.op, Op::Tumbling(_)) && self.anywhere(step.op) {
+        if self.add(step.op, &inputs) || is_judged(&step.op) && self.anywhere(step.op) {
             return;
         }
         self.add(plainer(step.op), &inputs);
@@ -108,11 +108,17 @@ impl Graph {
     }
 }
 
+/// Whether elements may be late for it.
+fn is_judged(op: &Op) -> bool {
+    matches!(op, Op::Window(_) | Op::Session(_))
+}
+
 /// The same operator with less to ask of its input.
 fn plainer(op: Op) -> Op {
     match op {
         Op::Roll(form, _) => Op::Roll(form, Roll::Count),
-        Op::Tumbling(window) => Op::Tumbling(crate::plan::Window { agg: Agg::Count, ..window }),
+        Op::Window(window) => Op::Window(crate::plan::Window { agg: Agg::Count, ..window }),
+        Op::Counted(counts) => Op::GlobalWindow(counts.form, Agg::Spread),
         Op::GlobalWindow(form, _) => Op::GlobalWindow(form, Agg::Spread),
         Op::Total(_) => Op::Total(crate::plan::Total::Aggregate(Agg::Spread)),
         Op::EventTime(_) => Op::EventTime(ANY_DISORDER),

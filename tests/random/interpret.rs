@@ -10,7 +10,7 @@
 use crate::function::*;
 use crate::plan::{Op, Source};
 use crate::port::{El, Event, Port, Strand, scatter, scatter_all};
-use crate::{keyed, windows};
+use crate::{counted, keyed, sessions, windows};
 
 /// What an operator gives.
 pub struct Outcome {
@@ -42,7 +42,9 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
         Op::UnionEnds | Op::Union => union(inputs[0], inputs[1])?.into(),
         Op::Roll(form, roll) => keyed::roll(&keyed::keyed(inputs[0], Some(*form)), *roll, p)?.into(),
         Op::Distinct => keyed::distinct(inputs[0], p)?.into(),
-        Op::Tumbling(window) => windows::tumbling(&keyed::keyed(inputs[0], window.form), window, p)?,
+        Op::Window(window) => windows::window(&keyed::keyed(inputs[0], window.form), window, p)?,
+        Op::Session(window) => sessions::sessions(&keyed::keyed(inputs[0], window.form), window, p)?,
+        Op::Counted(counts) => counted::counted(&keyed::keyed(inputs[0], counts.form), counts, p)?.into(),
         Op::GlobalWindow(form, agg) => {
             let instances = if form.is_some() { p } else { 1 };
             windows::global(&keyed::keyed(inputs[0], *form), *agg, instances)?.into()

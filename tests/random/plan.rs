@@ -54,14 +54,25 @@ pub enum Total {
     Aggregate(Agg),
 }
 
-/// A tumbling window; without a form it has no key.
+/// A window: a tumbling one if its slide is its size; or a session with a gap of this size. Without a form it has no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub form: Option<Form>,
     pub size: i64,
+    pub slide: i64,
     pub offset: i64,
     pub lateness: i64,
     pub side: bool,
+    pub agg: Agg,
+}
+
+/// A count window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    pub form: Option<Form>,
+    pub size: u64,
+    pub every: Option<u64>,
+    pub exact: bool,
     pub agg: Agg,
 }
 
@@ -92,7 +103,9 @@ pub enum Op {
     EventTime(i64),
     Roll(Form, Roll),
     Distinct,
-    Tumbling(Window),
+    Window(Window),
+    Session(Window),
+    Counted(Counts),
     GlobalWindow(Option<Form>, Agg),
     Total(Total),
     Partition(u8),
@@ -162,16 +175,27 @@ fn agg() -> impl Strategy<Value = Agg> {
 fn window() -> impl Strategy<Value = Window> {
     let lateness = prop_oneof![3 => Just(0), 2 => 1..40i64];
     let size = prop_oneof![3 => 1..12i64, 1 => 12..60i64];
-    (prop::option::weighted(0.75, form()), size, any::<i8>(), lateness, any::<bool>(), agg()).prop_map(
-        |(form, size, offset, lateness, side, agg)| Window {
-            form,
-            size,
-            offset: i64::from(offset) % size,
-            lateness,
-            side,
-            agg,
+    let slide = prop::option::weighted(0.5, 1..20i64);
+    (prop::option::weighted(0.75, form()), size, slide, any::<i8>(), lateness, any::<bool>(), agg()).prop_map(
+        |(form, size, slide, offset, lateness, side, agg)| {
+            // The other forms make no difference to a window, and would be as much code again.
+            let slides = matches!(form, None | Some(Form::By(_)));
+            let slide = slide.filter(|_| slides).unwrap_or(size);
+            Window { form, size, slide, offset: i64::from(offset) % slide, lateness, side, agg }
         },
     )
+}
+
+/// Its aggregate merges, and the order inside does not matter.
+fn session() -> impl Strategy<Value = Window> {
+    let agg = prop::sample::select(vec![Agg::Count, Agg::Sum, Agg::Spread]);
+    (window(), agg).prop_map(|(window, agg)| Window { slide: window.size, offset: 0, agg, ..window })
+}
+
+fn counts() -> impl Strategy<Value = Counts> {
+    let form = prop::option::weighted(0.75, form());
+    (form, 1..9u64, prop::option::of(1..12u64), any::<bool>(), agg())
+        .prop_map(|(form, size, every, exact, agg)| Counts { form, size, every, exact, agg })
 }
 
 fn disorder() -> impl Strategy<Value = i64> {
@@ -232,7 +256,9 @@ fn stateful() -> impl Strategy<Value = Op> {
         5 => (form(), roll).prop_map(|(form, roll)| Op::Roll(form, roll)),
         1 => Just(Op::Distinct),
         1 => disorder().prop_map(Op::EventTime),
-        8 => window().prop_map(Op::Tumbling),
+        8 => window().prop_map(Op::Window),
+        3 => session().prop_map(Op::Session),
+        2 => counts().prop_map(Op::Counted),
         1 => (prop::option::weighted(0.75, form()), agg()).prop_map(|(form, agg)| Op::GlobalWindow(form, agg)),
         3 => total.prop_map(Op::Total),
     ]

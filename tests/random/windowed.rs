@@ -2,12 +2,14 @@
 
 use crate::build::{Branch, End, Time, Timed, boxed_end, join};
 use crate::function::*;
-use crate::plan::{Agg, Form, Total, Window};
+use crate::plan::{Agg, Counts, Form, Total, Window};
 use crate::windows::{order, spread};
 use flow_core::op::{Chain, KeyFn, Stream};
-use flow_core::prelude::{Millis, Timestamp, tumbling as tumbling_window};
+use flow_core::prelude::{Millis, Timestamp, count as elements, session as sessions, sliding, tumbling};
 use flow_core::window::aggregate::{WindowedStream, side};
+use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::late::{DropLate, SideLate};
+use flow_core::window::session::{Fixed, Session};
 use flow_core::window::spec::Assign;
 use flow_core::window::{Windowed, global as global_window};
 
@@ -55,66 +57,147 @@ macro_rules! with_aggregate {
     };
 }
 
-/// A window whose late elements are dropped.
-fn dropping<X, K, C, F, W>(
-    s: WindowedStream<X, K, C, F, W, DropLate>,
-    agg: Agg,
-    out: End<K::Stamp>,
-) -> End<K::Stamp>
-where
-    X: 'static,
-    K: Time,
-    C: Chain<Out = X, Stamp = K::Stamp>,
-    F: KeyFn<X, Value = Rec, Key: Shown>,
-    W: Assign,
-{
-    macro_rules! end {
-        ($make:expr, $value:expr) => {
-            join(
-                s.aggregate($make).map(|w| {
-                    let value = ($value)(&w.value);
-                    shown(w, value)
-                }),
-                out,
-            )
-        };
-    }
-    with_aggregate!(agg, end)
+/// The same for aggregates that merge, where no others are allowed.
+macro_rules! with_merging {
+    ($agg:expr, $use:ident) => {
+        match $agg {
+            Agg::Count => $use!(|a| a.count(), |n: &u64| *n as i64),
+            Agg::Sum => $use!(|a| a.sum(|r: &Rec| r.val), |sum: &i64| *sum),
+            _ => $use!(
+                |a| (
+                    a.min(|r: &Rec| r.val),
+                    a.max(|r: &Rec| r.val),
+                    a.mean(|r: &Rec| r.val),
+                    a.count_distinct(|r: &Rec| r.val % 10)
+                ),
+                |v: &(i64, i64, f64, u64)| spread(v.0, v.1, v.2, v.3)
+            ),
+        }
+    };
 }
 
-/// A window whose late elements go to a side.
-fn siding<X, C, F, W>(
-    s: WindowedStream<X, Timed, C, F, W, SideLate>,
-    agg: Agg,
-    (results, late): (End<Timestamp>, End<Timestamp>),
-) -> End<Timestamp>
-where
-    X: 'static,
-    C: Chain<Out = X, Stamp = Timestamp>,
-    F: KeyFn<X, Value = Rec, Key: Shown>,
-    W: Assign,
-{
-    macro_rules! end {
-        ($make:expr, $value:expr) => {{
-            let sides = s.aggregate($make);
-            let (rows, lates) = sides.roots();
-            let rows = rows.map(|w| {
-                let value = ($value)(&w.value);
-                shown(w, value)
-            });
-            let lates = lates.map(|late| late_row(late.value, late.timestamp.0, late.late_by.0));
-            boxed_end(sides.fork((rows.tee(|_| results), lates.tee(|_| late))))
-        }};
-    }
-    with_aggregate!(agg, end)
+/// Windows whose late elements are dropped, for each kind of window: rustc can prove that a pipeline is complete only where it
+/// knows the operator.
+macro_rules! droppings {
+    ($($name:ident: $window:ty, ($($parameter:ident: $bound:path)?), $with:ident;)*) => {$(
+        fn $name<X, K, C, F $(, $parameter)?>(
+            s: WindowedStream<X, K, C, F, $window, DropLate>,
+            agg: Agg,
+            out: End<K::Stamp>,
+        ) -> End<K::Stamp>
+        where
+            X: 'static,
+            K: Time,
+            C: Chain<Out = X, Stamp = K::Stamp>,
+            F: KeyFn<X, Value = Rec, Key: Shown>,
+            $($parameter: $bound,)?
+        {
+            macro_rules! end {
+                ($make:expr, $value:expr) => {
+                    join(
+                        s.aggregate($make).map(|w| {
+                            let value = ($value)(&w.value);
+                            shown(w, value)
+                        }),
+                        out,
+                    )
+                };
+            }
+            $with!(agg, end)
+        }
+    )*};
+}
+droppings! {
+    dropping: W, (W: Assign), with_aggregate;
+    dropping_session: Session<Fixed>, (), with_merging;
+    dropping_count: Counted<L>, (L: Lifting), with_aggregate;
 }
 
-/// A tumbling window with or without a key.
-pub fn tumbling(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
+/// Windows whose late elements go to a side.
+macro_rules! sidings {
+    ($($name:ident: $window:ty, ($($parameter:ident: $bound:path)?), $with:ident;)*) => {$(
+        fn $name<X, C, F $(, $parameter)?>(
+            s: WindowedStream<X, Timed, C, F, $window, SideLate>,
+            agg: Agg,
+            (results, late): (End<Timestamp>, End<Timestamp>),
+        ) -> End<Timestamp>
+        where
+            X: 'static,
+            C: Chain<Out = X, Stamp = Timestamp>,
+            F: KeyFn<X, Value = Rec, Key: Shown>,
+            $($parameter: $bound,)?
+        {
+            macro_rules! end {
+                ($make:expr, $value:expr) => {{
+                    let sides = s.aggregate($make);
+                    let (rows, lates) = sides.roots();
+                    let rows = rows.map(|w| {
+                        let value = ($value)(&w.value);
+                        shown(w, value)
+                    });
+                    let lates = lates.map(|late| late_row(late.value, late.timestamp.0, late.late_by.0));
+                    boxed_end(sides.fork((rows.tee(|_| results), lates.tee(|_| late))))
+                }};
+            }
+            $with!(agg, end)
+        }
+    )*};
+}
+sidings! {
+    siding: W, (W: Assign), with_aggregate;
+    siding_session: Session<Fixed>, (), with_merging;
+}
+
+/// Calls `$end!(stream)` with `$s` as its form has it.
+macro_rules! with_form {
+    ($form:expr, $s:expr, $end:ident) => {
+        match $form {
+            None => $end!($s),
+            Some(Form::By(n)) => $end!($s.key_by(move |r| r.key % n)),
+            Some(Form::Ref) => $end!($s.key_by_ref(|r| &r.key)),
+            Some(Form::Filtered(c)) => {
+                $end!($s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ()))
+            }
+            Some(Form::Mapped(c)) => $end!($s.key_by(|r| r.key).map_values(move |r| map(c, r))),
+        }
+    };
+}
+
+/// A session with or without a key.
+pub fn session(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
     macro_rules! end {
         ($keyed:expr) => {{
-            let assign = tumbling_window(Millis(window.size)).offset(Millis(window.offset));
-            let windows = $keyed.window(assign).lateness(Millis(window.lateness));
+            let windows = $keyed.window(sessions(Millis(window.size))).lateness(Millis(window.lateness));
+            match late {
+                Some(late) => siding_session(windows.late(side), window.agg, (results, late)),
+                None => dropping_session(windows, window.agg, results),
+            }
+        }};
+    }
+    let s = Timed::branch();
+    with_form!(window.form, s, end)
+}
+
+/// A count window with or without a key.
+pub fn counted<K: Time>(s: Branch<K>, counts: Counts, out: End<K::Stamp>) -> End<K::Stamp> {
+    let apart = elements(counts.size).exact(counts.exact).gaps(true);
+    macro_rules! end {
+        ($keyed:expr) => {
+            match counts.every {
+                Some(every) => dropping_count($keyed.window(apart.every(every)), counts.agg, out),
+                None => dropping_count($keyed.window(apart), counts.agg, out),
+            }
+        };
+    }
+    with_form!(counts.form, s, end)
+}
+
+/// A window with or without a key.
+pub fn window(window: &Window, results: End<Timestamp>, late: Option<End<Timestamp>>) -> End<Timestamp> {
+    let Window { size, slide, offset, .. } = window.to_owned();
+    macro_rules! end {
+        ($keyed:expr, $assign:expr) => {{
+            let windows = $keyed.window($assign).lateness(Millis(window.lateness));
             match late {
                 Some(late) => siding(windows.late(side), window.agg, (results, late)),
                 None => dropping(windows, window.agg, results),
@@ -122,30 +205,29 @@ pub fn tumbling(window: &Window, results: End<Timestamp>, late: Option<End<Times
         }};
     }
     let s = Timed::branch();
+    let tumbling = tumbling(Millis(size)).offset(Millis(offset));
+    let sliding = sliding(Millis(size), Millis(slide)).offset(Millis(offset)).gaps(slide > size);
     match window.form {
-        None => end!(s),
-        Some(Form::By(n)) => end!(s.key_by(move |r| r.key % n)),
-        Some(Form::Ref) => end!(s.key_by_ref(|r| &r.key)),
-        Some(Form::Filtered(c)) => end!(s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ())),
-        Some(Form::Mapped(c)) => end!(s.key_by(|r| r.key).map_values(move |r| map(c, r))),
+        None if slide != size => end!(s, sliding),
+        Some(Form::By(n)) if slide != size => end!(s.key_by(move |r| r.key % n), sliding),
+        None => end!(s, tumbling),
+        Some(Form::By(n)) => end!(s.key_by(move |r| r.key % n), tumbling),
+        Some(Form::Ref) => end!(s.key_by_ref(|r| &r.key), tumbling),
+        Some(Form::Filtered(c)) => {
+            end!(s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ()), tumbling)
+        }
+        Some(Form::Mapped(c)) => end!(s.key_by(|r| r.key).map_values(move |r| map(c, r)), tumbling),
     }
 }
 
 /// The window of everything with or without a key.
 pub fn global<K: Time>(s: Branch<K>, form: Option<Form>, agg: Agg, out: End<K::Stamp>) -> End<K::Stamp> {
-    match form {
-        None => dropping(s.window(global_window()), agg, out),
-        Some(Form::By(n)) => dropping(s.key_by(move |r| r.key % n).window(global_window()), agg, out),
-        Some(Form::Ref) => dropping(s.key_by_ref(|r| &r.key).window(global_window()), agg, out),
-        Some(Form::Filtered(c)) => {
-            let kept = s.key_by(|r| r.key).filter(move |r| keep(c, r)).inspect(|_| ());
-            dropping(kept.window(global_window()), agg, out)
-        }
-        Some(Form::Mapped(c)) => {
-            let mapped = s.key_by(|r| r.key).map_values(move |r| map(c, r));
-            dropping(mapped.window(global_window()), agg, out)
-        }
+    macro_rules! end {
+        ($keyed:expr) => {
+            dropping($keyed.window(global_window()), agg, out)
+        };
     }
+    with_form!(form, s, end)
 }
 
 /// A result without event time behind what it is made of.

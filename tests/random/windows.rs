@@ -45,24 +45,25 @@ fn commutes(agg: Agg) -> bool {
     matches!(agg, Agg::Count | Agg::Sum | Agg::Spread)
 }
 
-/// The bounds of the window of `t`.
-fn bounds(window: &Window, t: i64) -> (i128, i128) {
-    let (t, size, offset) = (i128::from(t), i128::from(window.size), i128::from(window.offset));
-    let start = t - (t - offset).rem_euclid(size);
-    (start, start + size)
+/// Where the windows of `t` begin: none in a gap.
+fn starts(window: &Window, t: i64) -> Vec<i128> {
+    let [t, size, slide, offset] = [t, window.size, window.slide, window.offset].map(i128::from);
+    (t - size + 1..=t).filter(|start| (start - offset).rem_euclid(slide) == 0).collect()
 }
 
-fn shown(t: i128) -> i64 {
+pub fn shown(t: i128) -> i64 {
     t.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
-/// Results and late elements of a tumbling window over a keyed stream.
-pub fn tumbling(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
+/// Results and late elements of a window over a keyed stream.
+pub fn window(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
     if !input.timed {
         return None;
     }
     let single = input.single();
-    let settled = commutes(window.agg) || input.ordered(|el| (el.key, bounds(window, el.time).0));
+    let tumbling = window.slide == window.size;
+    let settled = commutes(window.agg)
+        || input.ordered(|el| (el.key, if tumbling { starts(window, el.time) } else { Vec::new() }));
     let known = single || input.punctual() && settled;
     if !known {
         return None;
@@ -77,13 +78,25 @@ pub fn tumbling(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
         }
     }
     run.fire(i128::MAX)?;
-    let Run { results, late, .. } = run;
+    // In which order the keys of a sliding window come is not defined.
+    let apart = !single || window.form.is_some() && !tumbling;
+    Some(judged(window, p, (single, apart), run.results, run.late))
+}
+
+/// What comes of a window that judges its elements; its results come `apart` where the order of keys is not defined.
+pub fn judged(
+    window: &Window,
+    p: usize,
+    (single, apart): (bool, bool),
+    results: Strand,
+    late: Strand,
+) -> Outcome {
     let instances = if window.form.is_some() { p } else { 1 };
     let count = late.iter().filter(|event| matches!(event, Event::El(_))).count();
-    let results = by_key(true, instances, vec![results], !single, single);
+    let results = by_key(true, instances, vec![results], apart, single);
     let late = by_key(true, instances, vec![late], !single, single);
     let ports = if window.side { vec![results, late] } else { vec![results] };
-    Some(Outcome { ports, late: count, cuts: false })
+    Outcome { ports, late: count, cuts: false }
 }
 
 /// A window operator at work: for each open window its keys, as they first came, with their records.
@@ -103,20 +116,30 @@ struct Pane {
 
 impl Run<'_> {
     fn element(&mut self, el: El) -> Option<()> {
-        let (start, end) = bounds(self.window, el.time);
-        let until = end - 1 + i128::from(self.window.lateness);
-        if until <= self.now {
-            let late_by = i64::try_from(self.now - until).ok()?;
+        let starts = starts(self.window, el.time);
+        let Some(last) = starts.last() else { return Some(()) };
+        if self.until(*last) <= self.now {
+            let late_by = i64::try_from(self.now - self.until(*last)).ok()?;
             push(&mut self.late, El { rec: late_row(el.rec, el.time, late_by), ..el });
             return Some(());
         }
+        let open: Vec<i128> = starts.into_iter().filter(|start| self.until(*start) > self.now).collect();
+        open.into_iter().try_for_each(|start| self.join(start, el))
+    }
+
+    /// The last instant at which a window takes elements.
+    fn until(&self, start: i128) -> i128 {
+        start + i128::from(self.window.size) - 1 + i128::from(self.window.lateness)
+    }
+
+    fn join(&mut self, start: i128, el: El) -> Option<()> {
         let keys = &mut self.panes.entry(start).or_default().keys;
         let at = keys.iter().position(|(key, _)| *key == el.key).unwrap_or_else(|| {
             keys.push((el.key, Vec::new()));
             keys.len() - 1
         });
         keys[at].1.push(el.rec);
-        if end - 1 <= self.now {
+        if start + i128::from(self.window.size) - 1 <= self.now {
             self.panes.get_mut(&start)?.fired = true;
             self.emit(start, at)?;
         }

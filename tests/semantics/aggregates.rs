@@ -1,11 +1,14 @@
 //! The aggregates of the suite's windows, totals and rolling operators, by name.
 
 use crate::case::El;
-use crate::pipeline::{Elements, Windows, named};
+use crate::pipeline::{Elements, Probe, Windows, named};
 use crate::rows::Rows;
 use flow_core::op::KeyFn;
 use flow_core::prelude::*;
-use flow_core::window::late::{DropLate, FailLate, SideLate};
+use flow_core::window::aggregate::{fail, side};
+use flow_core::window::count::{Counted, Lifting};
+use flow_core::window::late::DropLate;
+use flow_core::window::session::{Gap, Session};
 use flow_core::window::spec::Assign;
 
 /// A key as it is written: that of a window without key as nothing.
@@ -33,60 +36,88 @@ fn names(els: Vec<El>) -> String {
     els.into_iter().map(|el| el.name).collect::<Vec<_>>().join(",")
 }
 
+/// For windows whose order inside is not what is tested.
+fn sorted(mut els: Vec<El>) -> String {
+    els.sort_by(|a, b| a.name.cmp(&b.name));
+    names(els)
+}
+
 fn joined(mut a: El, b: El) -> El {
     a.name = format!("{}+{}", a.name, b.name);
     a
+}
+
+fn best(v: Option<i64>) -> String {
+    v.map_or("none".into(), |v| v.to_string())
 }
 
 fn stats((n, sum, mean): (u64, i64, Option<f64>)) -> String {
     format!("{n},{sum},{}", mean.map_or("none".into(), |m| m.to_string()))
 }
 
-pub fn window<F, W>(windows: Windows<F, W, DropLate>, aggregate: &str) -> Elements
-where
-    F: KeyFn<El, Value = El, Key: KeyText>,
-    W: Assign,
-{
-    match aggregate {
-        "collect" => windows.aggregate(|a| a.collect()).map(|w| element(w, names)).boxed(),
-        "sum" => windows.aggregate(|a| a.sum(El::number)).map(|w| element(w, |v| v.to_string())).boxed(),
-        "count" => windows.aggregate(|a| a.count()).map(|w| element(w, |v| v.to_string())).boxed(),
-        "reduce" => windows.aggregate(|a| a.reduce(joined)).map(|w| element(w, |v| v.name)).boxed(),
-        "stats" => windows
-            .aggregate(|a| (a.count(), a.sum(El::number), a.mean(El::number)))
-            .map(|w| element(w, stats))
-            .boxed(),
-        other => panic!("`{other}` is not an aggregate of a window"),
-    }
+/// The kinds of windows, each a function that closes its windows: rustc can prove that a pipeline is complete only where it knows
+/// the operator.
+macro_rules! kinds {
+    ($($kind:ident: $windows:ty, $parameter:ident: $bound:path, $($only:literal)?;)*) => {$(
+        pub fn $kind<F, $parameter>(
+            job: &mut Job,
+            windows: Windows<F, $windows, DropLate>,
+            late: &str,
+            aggregate: &str,
+            probe: &Probe,
+        ) -> Elements
+        where
+            F: KeyFn<El, Value = El, Key: KeyText>,
+            $parameter: $bound,
+        {
+            let forking = Forking { job, late: probe.late.clone() };
+            match (late, aggregate) {
+                ("drop", "collect") => windows.aggregate(|a| a.collect()).map(|w| element(w, names)).boxed(),
+                ("drop", "sum") => {
+                    windows.aggregate(|a| a.sum(El::number)).map(|w| element(w, |v| v.to_string())).boxed()
+                }
+                ("drop", "count") => windows.count().map(|w| element(w, |v| v.to_string())).boxed(),
+                ("drop", "max") => windows.aggregate(|a| a.max(El::number)).map(|w| element(w, best)).boxed(),
+                ("drop", "narrow") => windows
+                    .aggregate(|a| a.sum(|el| el.number().map(|n| n as i8)))
+                    .map(|w| element(w, |v| v.to_string()))
+                    .boxed(),
+                ("drop", "ends") => windows
+                    .aggregate(|a| (a.first(), a.last()))
+                    .map(|w| element(w, |(first, last)| format!("{}..{}", first.name, last.name)))
+                    .boxed(),
+                ("drop", "stats") => windows
+                    .aggregate(|a| (a.count(), a.sum(El::number), a.mean(El::number)))
+                    .map(|w| element(w, stats))
+                    .boxed(),
+                $(("drop", $only) => windows.reduce(joined).map(|w| element(w, |v| v.name)).boxed(),)?
+                ("fail", "collect") => {
+                    windows.late(fail).aggregate(|a| a.collect()).map(|w| element(w, names)).boxed()
+                }
+                ("side", "collect") => forking.fork(windows.late(side).aggregate(|a| a.collect()), names),
+                ("side", "sorted") => forking.fork(windows.late(side).aggregate(|a| a.collect()), sorted),
+                ("side", "sum") => {
+                    forking.fork(windows.late(side).aggregate(|a| a.sum(El::number)), |v| v.to_string())
+                }
+                ("side", "max") => forking.fork(windows.late(side).aggregate(|a| a.max(El::number)), best),
+                other => panic!("{other:?} is not what becomes of late elements and windows"),
+            }
+        }
+    )*};
 }
-
-pub fn failing_window<F, W>(windows: Windows<F, W, FailLate>) -> Elements
-where
-    F: KeyFn<El, Value = El, Key: KeyText>,
-    W: Assign,
-{
-    windows.aggregate(|a| a.collect()).map(|w| element(w, names)).boxed()
+kinds! {
+    aligned: W, W: Assign, "reduce";
+    sessions: Session<G>, G: Gap<El>, ;
+    counted: Counted<L>, L: Lifting, "reduce";
 }
 
 /// Windows whose late elements go to a side.
-pub struct Forking<'a> {
-    pub job: &'a mut Job,
-    pub late: Rows,
+struct Forking<'a> {
+    job: &'a mut Job,
+    late: Rows,
 }
 
 impl Forking<'_> {
-    pub fn window<F, W>(self, windows: Windows<F, W, SideLate>, aggregate: &str) -> Elements
-    where
-        F: KeyFn<El, Value = El, Key: KeyText>,
-        W: Assign,
-    {
-        match aggregate {
-            "collect" => self.fork(windows.aggregate(|a| a.collect()), names),
-            "sum" => self.fork(windows.aggregate(|a| a.sum(El::number)), |v| v.to_string()),
-            other => panic!("`{other}` is not an aggregate of a window with a side"),
-        }
-    }
-
     fn fork<K, V, C>(
         self,
         forked: flow_core::op::Forked<Either<Windowed<K, V>, Late<El>>, flow_core::testing::ScriptKind, C>,

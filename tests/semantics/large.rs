@@ -9,9 +9,6 @@ use std::collections::HashMap;
 #[test]
 fn a_firing_stops_and_goes_on() {
     let keys = 700;
-    let element = |key: usize, time: i64| {
-        Arrival::Item(El { key: format!("k{key}"), name: time.to_string(), time, window: None })
-    };
     for lateness in [0, 5] {
         let first = (0..keys).map(|k| element(k, 3));
         let again = (0..keys).rev().map(|k| element(k, 4));
@@ -19,11 +16,60 @@ fn a_firing_stops_and_goes_on() {
         let input = first.chain(again).chain(second).chain([Arrival::Watermark(9)]).collect();
         let rows = (0..keys).map(|k| format!("[0,10) k{k}/3,4"));
         let rows = rows.chain((0..keys).rev().map(|k| format!("[10,20) k{k}/15"))).collect();
-        let steps = format!("tumbling 10 keyed lateness {lateness} collect | boundary");
-        let steps = steps.split(" | ").map(|s| s.split(' ').map(str::to_owned).collect()).collect();
-        let id = format!("W15 with lateness {lateness}");
-        let case = Case { id, steps, inputs: vec![input], rows, ..Case::default() };
-        crate::runner::check(&case).unwrap();
+        let pipe = format!("tumbling 10 keyed lateness {lateness} collect | boundary");
+        check(&format!("W15 {pipe}"), &pipe, input, rows);
+    }
+}
+
+/// W15 for sliding windows, by each of their algorithms.
+#[test]
+fn a_firing_of_a_sliding_window_stops_and_goes_on() {
+    let keys = 700;
+    for (aggregate, both) in [("collect", "3,4"), ("sum", "7"), ("max", "4")] {
+        for lateness in [0, 5] {
+            let first = (0..keys).map(|k| element(k, 3));
+            let again = (0..keys).rev().map(|k| element(k, 4));
+            let second = (0..keys).rev().map(|k| element(k, 15));
+            let input = first.chain(again).chain(second).chain([Arrival::Watermark(9)]).collect();
+            let windows = [("[-5,5)", both), ("[0,10)", both), ("[10,20)", "15"), ("[15,25)", "15")];
+            let rows =
+                windows.iter().flat_map(|(window, v)| (0..keys).map(move |k| format!("{window} k{k}/{v}")));
+            let pipe = format!("sliding 10 5 keyed lateness {lateness} {aggregate} | boundary");
+            check(&format!("W15 {pipe}"), &pipe, input, rows.collect());
+        }
+    }
+}
+
+/// N10: an element in a thousand windows, and another which has half of them in common with it.
+#[test]
+fn an_element_is_in_a_thousand_windows() {
+    for (aggregate, one, both) in [("count", "1", "2"), ("max", "7", "8"), ("collect", "7", "7,8")] {
+        let el = |name: &str, time| {
+            Arrival::Item(El { key: String::new(), name: name.to_owned(), time, window: None })
+        };
+        let rows = (-999i64..=500).map(|start| {
+            let value = match start {
+                ..-499 => one,
+                1.. if aggregate == "count" => one,
+                1.. => &both[both.len() - 1..],
+                _ => both,
+            };
+            format!("[{start},{}) {value}", start + 1000)
+        });
+        let pipe = format!("sliding 1000 1 {aggregate}");
+        check(&format!("N10 {pipe}"), &pipe, vec![el("7", 0), el("8", 500)], rows.collect());
+    }
+}
+
+fn element(key: usize, time: i64) -> Arrival {
+    Arrival::Item(El { key: format!("k{key}"), name: time.to_string(), time, window: None })
+}
+
+fn check(id: &str, pipe: &str, inputs: Vec<Arrival>, rows: Vec<String>) {
+    let steps = pipe.split(" | ").map(|s| s.split(' ').map(str::to_owned).collect()).collect();
+    let case = Case { id: id.to_owned(), steps, inputs: vec![inputs], rows, ..Case::default() };
+    if let Err(wrong) = crate::runner::check(&case) {
+        panic!("{wrong}");
     }
 }
 

@@ -1,13 +1,12 @@
 //! Pipelines from the words of a case: each step takes a boxed stream and gives one.
 
+use crate::aggregates::{aligned, counted, sessions};
 use crate::case::{Arrival, Case, El, number};
 use crate::rows::Rows;
-use flow_core::op::KeyFn;
 use flow_core::op::boxed::{Boxed, NoRoot};
 use flow_core::prelude::*;
 use flow_core::testing::{ScriptKind, Step, scripts};
-use flow_core::window::aggregate::{WindowedStream, drop_late, fail, side};
-use flow_core::window::late::DropLate;
+use flow_core::window::aggregate::WindowedStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -112,7 +111,9 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "lists" => lists(stream),
         "rolling" => crate::aggregates::rolling(stream, words[1]),
         "total" => crate::aggregates::total(stream, words[1]),
-        "tumbling" | "global" => window(job, stream, words, probe),
+        "tumbling" | "sliding" | "global" | "session" | "session_by" | "count" => {
+            window(job, stream, words, probe)
+        }
         other => panic!("`{other}` is not a step of a pipeline"),
     }
 }
@@ -147,50 +148,44 @@ fn split(job: &mut Job, stream: Elements, probe: &Probe) -> Elements {
     even.boxed()
 }
 
-/// `tumbling 10 keyed offset 3 lateness 5 late side sum`: the aggregate comes last.
+/// `tumbling 10 keyed offset 3 lateness 5 late side sum`, `sliding 10 5 gaps max`: the aggregate comes last. `session 5`,
+/// `session_by`, where an element's name is its gap, `count 3 every 2 exact`, `global`.
 fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
     let option = |name: &str| words.iter().position(|w| *w == name).map(|at| words[at + 1]);
     let length = |name| Millis(option(name).map_or(0, number));
-    let keyed = words.contains(&"keyed");
-    let aggregate = words.last().expect("a window has an aggregate");
+    let elements = |name| option(name).map(|n| u64::try_from(number(n)).expect("a number of elements"));
     let (late, lateness) = (option("late").unwrap_or("drop"), length("lateness"));
-    if words[0] == "global" {
-        return if keyed {
-            crate::aggregates::window(stream.key_by(|el| el.key.clone()).window(global()), aggregate)
-        } else {
-            crate::aggregates::window(stream.window(global()), aggregate)
+    let aggregate = words.last().expect("a window has an aggregate");
+    macro_rules! of {
+        ($close:ident, $window:expr) => {
+            if words.contains(&"keyed") {
+                let windows = stream.key_by(|el| el.key.clone()).window($window).lateness(lateness);
+                $close(job, windows, late, aggregate, probe)
+            } else {
+                $close(job, stream.window($window).lateness(lateness), late, aggregate, probe)
+            }
         };
     }
-    let windows = tumbling(length("tumbling")).offset(length("offset"));
-    if keyed {
-        let windows = stream.key_by(|el| el.key.clone()).window(windows).lateness(lateness);
-        with_late(job, windows, late, aggregate, probe)
-    } else {
-        with_late(job, stream.window(windows).lateness(lateness), late, aggregate, probe)
+    let counts = || {
+        let has = |word| words.contains(&word);
+        count(elements("count").expect("a size")).exact(has("exact")).gaps(has("gaps"))
+    };
+    match words[0] {
+        "global" => of!(aligned, global()),
+        "tumbling" => of!(aligned, tumbling(length("tumbling")).offset(length("offset"))),
+        "sliding" => {
+            let windows = sliding(length("sliding"), Millis(number(words[2])));
+            of!(aligned, windows.offset(length("offset")).gaps(words.contains(&"gaps")))
+        }
+        "session" => of!(sessions, session(length("session"))),
+        "session_by" => of!(sessions, session_by(|el: &El| Millis(el.number().expect("a gap")))),
+        "count" => match elements("every") {
+            Some(every) => of!(counted, counts().every(every)),
+            None => of!(counted, counts()),
+        },
+        other => panic!("`{other}` is not a window"),
     }
 }
 
 /// A window over elements, as `key_by(…).window(…)` or `window(…)` gives it.
 pub type Windows<F, W, P> = WindowedStream<El, ScriptKind, Boxed<El, Timestamp, NoRoot>, F, W, P>;
-
-fn with_late<F, W>(
-    job: &mut Job,
-    windows: Windows<F, W, DropLate>,
-    late: &str,
-    aggregate: &str,
-    probe: &Probe,
-) -> Elements
-where
-    F: KeyFn<El, Value = El, Key: crate::aggregates::KeyText>,
-    W: flow_core::window::spec::Assign,
-{
-    match late {
-        "drop" => crate::aggregates::window(windows.late(drop_late), aggregate),
-        "fail" => crate::aggregates::failing_window(windows.late(fail)),
-        "side" => {
-            let forked = crate::aggregates::Forking { job, late: probe.late.clone() };
-            forked.window(windows.late(side), aggregate)
-        }
-        other => panic!("`late {other}` is not a policy"),
-    }
-}

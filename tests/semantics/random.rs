@@ -4,11 +4,61 @@ use crate::case::{Arrival, Case, El, instant};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A window operator as the rules describe it, one key after the other and no panes shared.
+/// What is made of a window's elements.
+#[derive(Debug, Clone, Copy)]
+enum Made {
+    Collect,
+    Sum,
+    Max,
+}
+
+impl Made {
+    fn of(self, els: &[El]) -> String {
+        let numbers = || els.iter().filter_map(El::number);
+        match self {
+            Made::Collect => els.iter().map(|el| el.name.as_str()).collect::<Vec<_>>().join(","),
+            Made::Sum => numbers().sum::<i64>().to_string(),
+            Made::Max => numbers().max().map_or("none".into(), |n| n.to_string()),
+        }
+    }
+
+    fn word(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+/// Windows of `size`, one each `slide`; tumbling ones if that is the same.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    size: i64,
+    slide: i64,
+    offset: i64,
+    lateness: i64,
+}
+
+impl Shape {
+    fn words(&self) -> String {
+        let Shape { size, slide, offset, lateness } = self;
+        let gaps = if slide > size { " gaps" } else { "" };
+        let kind =
+            if size == slide { format!("tumbling {size}") } else { format!("sliding {size} {slide}{gaps}") };
+        format!("{kind} offset {offset} lateness {lateness}")
+    }
+
+    /// The beginnings of the windows of `t`: none in a gap.
+    fn starts(&self, t: i64) -> Vec<i128> {
+        let since = |start: &i128| i128::from(t) - start;
+        let aligned = |start: &i128| (start - i128::from(self.offset)).rem_euclid(self.slide.into()) == 0;
+        (i128::from(t) - i128::from(self.size) + 1..=t.into())
+            .filter(|s| aligned(s) && since(s) >= 0)
+            .collect()
+    }
+}
+
+/// A window operator as the rules describe it: one key after the other, all elements kept in all of their windows.
 struct Model {
-    size: i128,
-    offset: i128,
-    lateness: i128,
+    shape: Shape,
+    made: Made,
     watermark: i128,
     /// By start: whether the watermark has passed it, and its keys in order of appearance with their elements.
     windows: BTreeMap<i128, (bool, Vec<(String, Vec<El>)>)>,
@@ -17,15 +67,31 @@ struct Model {
 }
 
 impl Model {
+    fn last(&self, start: i128) -> i128 {
+        start + i128::from(self.shape.size) - 1
+    }
+
+    /// The last instant, with the lateness.
+    fn until(&self, start: i128) -> i128 {
+        self.last(start) + i128::from(self.shape.lateness)
+    }
+
     fn item(&mut self, el: &El) {
-        let t = i128::from(el.time);
-        let start = t - (t - self.offset).rem_euclid(self.size);
-        let last = start + self.size - 1;
-        if last + self.lateness <= self.watermark {
-            self.late.push(format!("{el} by {}", self.watermark - last - self.lateness));
+        let starts = self.shape.starts(el.time);
+        let Some(last) = starts.last() else { return };
+        if self.until(*last) <= self.watermark {
+            self.late.push(format!("{el} by {}", self.watermark - self.until(*last)));
             return;
         }
-        let passed = last <= self.watermark;
+        for start in starts {
+            if self.until(start) > self.watermark {
+                self.join(start, el);
+            }
+        }
+    }
+
+    fn join(&mut self, start: i128, el: &El) {
+        let passed = self.last(start) <= self.watermark;
         let (_, keys) = self.windows.entry(start).or_insert((passed, Vec::new()));
         let at = keys.iter().position(|(key, _)| *key == el.key).unwrap_or_else(|| {
             keys.push((el.key.clone(), Vec::new()));
@@ -40,27 +106,27 @@ impl Model {
 
     fn watermark(&mut self, w: i128) {
         self.watermark = self.watermark.max(w);
-        let due: Vec<i128> = self.windows.keys().copied().filter(|s| s + self.size - 1 <= w).collect();
+        let due: Vec<i128> = self.windows.keys().copied().filter(|s| self.last(*s) <= w).collect();
         for start in due {
             if !std::mem::replace(&mut self.windows.get_mut(&start).expect("it is there").0, true) {
                 let rows: Vec<_> = (0..self.windows[&start].1.len()).map(|at| self.row(start, at)).collect();
                 self.rows.extend(rows);
             }
         }
-        self.windows.retain(|start, _| start + self.size - 1 + self.lateness > w);
+        let windows = std::mem::take(&mut self.windows);
+        self.windows = windows.into_iter().filter(|(start, _)| self.until(*start) > w).collect();
     }
 
     fn row(&self, start: i128, at: usize) -> String {
         let (key, els) = &self.windows[&start].1[at];
-        let names: Vec<&str> = els.iter().map(|el| el.name.as_str()).collect();
-        let end = i64::try_from(start + self.size).expect("small windows");
+        let end = i64::try_from(self.last(start) + 1).expect("small windows");
         let slash = if key.is_empty() { "" } else { "/" };
-        format!("[{},{}) {key}{slash}{}", start, instant(end), names.join(","))
+        format!("[{},{}) {key}{slash}{}", start, instant(end), self.made.of(els))
     }
 }
 
 /// Elements around a watermark that rises by small steps: most boundaries are met exactly.
-fn arrivals(keyed: bool) -> impl Strategy<Value = Vec<Arrival>> {
+pub fn arrivals(keyed: bool) -> impl Strategy<Value = Vec<Arrival>> {
     let rise = prop_oneof![3 => Just(None), 1 => (0i64..9).prop_map(Some)];
     proptest::collection::vec((rise, 0..3, -12i64..12), 0..30).prop_map(move |steps| {
         let mut now = -10;
@@ -76,32 +142,35 @@ fn arrivals(keyed: bool) -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
+fn lateness() -> impl Strategy<Value = i64> {
+    prop_oneof![Just(0), 0i64..15, Just(i64::MAX)]
+}
+
 prop_compose! {
-    fn window()(size in 1i64..12)(
+    fn tumbling()(size in 1i64..12)(
         size in Just(size),
         offset in 1 - size..size,
-        lateness in prop_oneof![Just(0), 0i64..15, Just(i64::MAX)],
-    ) -> (i64, i64, i64) {
-        (size, offset, lateness)
+        lateness in lateness(),
+    ) -> Shape {
+        Shape { size, slide: size, offset, lateness }
+    }
+}
+
+prop_compose! {
+    fn sliding()(slide in 1i64..9)(
+        slide in Just(slide),
+        size in prop_oneof![1 => 1i64..9, 3 => 1i64..40],
+        offset in 1 - slide..slide,
+        lateness in lateness(),
+    ) -> Shape {
+        Shape { size, slide, offset, lateness }
     }
 }
 
 /// The case of this input, answered by the model. With `disorder` the watermarks of the input are left out.
-fn case(
-    (size, offset, lateness): (i64, i64, i64),
-    keyed: bool,
-    disorder: Option<i64>,
-    input: Vec<Arrival>,
-) -> Case {
-    let mut model = Model {
-        size: size.into(),
-        offset: offset.into(),
-        lateness: lateness.into(),
-        watermark: i128::MIN,
-        windows: BTreeMap::new(),
-        rows: Vec::new(),
-        late: Vec::new(),
-    };
+fn case(shape: Shape, made: Made, keyed: bool, disorder: Option<i64>, input: Vec<Arrival>) -> Case {
+    let (windows, rows, late) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let mut model = Model { shape, made, watermark: i128::MIN, windows, rows, late };
     for arrival in &input {
         match (arrival, disorder) {
             (Arrival::Item(el), None) => model.item(el),
@@ -115,7 +184,7 @@ fn case(
     }
     model.watermark(i64::MAX.into());
     let by_key = if keyed { " keyed" } else { "" };
-    let window = format!("tumbling {size} offset {offset} lateness {lateness}{by_key} late side collect");
+    let window = format!("{}{by_key} late side {}", shape.words(), made.word());
     let from = disorder.map(|d| format!("disorder {d}"));
     let steps = from.iter().chain([&window]).map(|s| s.split(' ').map(str::to_owned).collect()).collect();
     let id = format!("random: {steps:?} {input:?}");
@@ -123,7 +192,7 @@ fn case(
 }
 
 /// Without the elements that do not respect their own input's watermark.
-fn on_time(input: Vec<Arrival>) -> Vec<Arrival> {
+pub fn on_time(input: Vec<Arrival>) -> Vec<Arrival> {
     let mut watermark = i64::MIN;
     let keep = |arrival: &Arrival| match arrival {
         Arrival::Watermark(w) => {
@@ -153,16 +222,33 @@ fn counts(size: i64, union: bool, inputs: Vec<Vec<Arrival>>) -> Case {
     Case { id, steps, inputs, rows, ..Case::default() }
 }
 
+/// Few cases, each of which runs in many ways; `FLOW_RANDOM_CASES` says how many others.
+pub fn config() -> ProptestConfig {
+    let cases = std::env::var("FLOW_RANDOM_CASES").map_or(20, |text| text.parse().expect("a number"));
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn windows_are_those_of_the_model(
-        window in window(),
+        shape in tumbling(),
         (keyed, input) in any::<bool>().prop_flat_map(|keyed| (Just(keyed), arrivals(keyed))),
         disorder in proptest::option::of(0i64..12),
     ) {
-        let answer = crate::runner::check(&case(window, keyed, disorder, input));
+        let answer = crate::runner::check(&case(shape, Made::Collect, keyed, disorder, input));
+        prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
+    }
+
+    #[test]
+    fn sliding_windows_are_those_of_the_model(
+        shape in sliding(),
+        made in prop::sample::select(vec![Made::Collect, Made::Sum, Made::Sum, Made::Max, Made::Max]),
+        (keyed, input) in any::<bool>().prop_flat_map(|keyed| (Just(keyed), arrivals(keyed))),
+        disorder in proptest::option::of(0i64..12),
+    ) {
+        let answer = crate::runner::check(&case(shape, made, keyed, disorder, input));
         prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
     }
 

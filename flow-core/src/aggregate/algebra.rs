@@ -31,6 +31,9 @@ pub trait Commutative<T>: Mergeable<T> {}
     note = "implement `flow_core::aggregate::Invertible<{T}>` for it, or say `type Algebra = Commutes`"
 )]
 pub trait Invertible<T>: Commutative<T> {
+    /// Whether what is left is exactly what it would be without them. It is not for sums of floats: what a large one has
+    /// swallowed does not come back.
+    const EXACT: bool = true;
     /// Takes the records of `part` out of `acc`.
     ///
     /// # Errors
@@ -44,13 +47,22 @@ pub trait Algebra<T, A: Aggregate<T>>: 'static {
     const MERGES: bool;
     /// … and in any order.
     const COMMUTES: bool;
-    /// … and can be taken out again.
+    /// … and can be taken out again, without a trace.
     const INVERTS: bool;
     /// [`Mergeable::merge`]; only called where `MERGES`.
     ///
     /// # Errors
     /// When an integer leaves its range.
     fn merge(aggregate: &A, acc: &mut A::Acc, later: A::Acc) -> Result<(), Overflow>;
+    /// [`Invertible::remove`]; only called where `INVERTS`.
+    ///
+    /// # Errors
+    /// When an integer leaves its range.
+    fn remove(aggregate: &A, acc: &mut A::Acc, part: &A::Acc) -> Result<(), Overflow> {
+        let _ = (aggregate, acc, part);
+        debug_assert!(false, "an aggregate that does not invert was asked to: a bug of the caller");
+        Ok(())
+    }
 }
 
 /// Records are added one by one, in order.
@@ -72,8 +84,16 @@ impl<T, A: Aggregate<T>> Algebra<T, A> for Plain {
     }
 }
 
+/// The accumulators of aggregate `A` merge: what windows ask for that become one, as sessions do.
+#[diagnostic::on_unimplemented(
+    message = "the accumulators of `{A}` do not merge, but two sessions become one when an element joins them",
+    label = "sessions need an aggregate that merges",
+    note = "`count`, `sum`, `min`, `max`, `mean`, `first`, `last`, `collect` and their like do; a fold over a session is `collect` and a `map` behind it, or implement `flow_core::aggregate::Mergeable<{T}>` for an aggregate of your own"
+)]
+pub trait Joins<T, A: Aggregate<T>>: Algebra<T, A> {}
+
 macro_rules! algebras {
-    ($($name:ident: $bound:ident, $commutes:literal, $inverts:literal;)*) => {$(
+    ($($name:ident: $bound:ident, $commutes:literal, $inverts:expr $(, $remove:item)?;)*) => {$(
         impl<T, A: $bound<T>> Algebra<T, A> for $name {
             const MERGES: bool = true;
             const COMMUTES: bool = $commutes;
@@ -82,11 +102,17 @@ macro_rules! algebras {
             fn merge(aggregate: &A, acc: &mut A::Acc, later: A::Acc) -> Result<(), Overflow> {
                 aggregate.merge(acc, later)
             }
+            $($remove)?
         }
+        #[diagnostic::do_not_recommend]
+        impl<T, A: $bound<T>> Joins<T, A> for $name {}
     )*};
 }
 algebras! {
     Merges: Mergeable, false, false;
     Commutes: Commutative, true, false;
-    Inverts: Invertible, true, true;
+    Inverts: Invertible, true, A::EXACT, #[inline]
+    fn remove(aggregate: &A, acc: &mut A::Acc, part: &A::Acc) -> Result<(), Overflow> {
+        aggregate.remove(acc, part)
+    };
 }

@@ -105,7 +105,7 @@ impl<T> Agg<T> {
     /// How many different values.
     pub fn count_distinct<V, F>(self, value: F) -> CountDistinct<F>
     where
-        V: Hash + Eq,
+        V: Hash + Eq + Clone,
         F: Fn(&T) -> V + Clone + Send + 'static,
     {
         CountDistinct(value)

@@ -108,7 +108,7 @@ type Values<V> = HashSet<V, foldhash::fast::FixedState>;
 #[diagnostic::do_not_recommend]
 impl<T, V, F> Aggregate<T> for CountDistinct<F>
 where
-    V: Hash + Eq + Send + 'static,
+    V: Hash + Eq + Clone + Send + 'static,
     F: Fn(&T) -> V + Clone + Send + 'static,
 {
     type In = V;
@@ -134,7 +134,7 @@ where
 }
 impl<T, V, F> Mergeable<T> for CountDistinct<F>
 where
-    V: Hash + Eq + Send + 'static,
+    V: Hash + Eq + Clone + Send + 'static,
     F: Fn(&T) -> V + Clone + Send + 'static,
 {
     fn merge(&self, acc: &mut Values<V>, later: Values<V>) -> Result<(), Overflow> {
@@ -144,7 +144,7 @@ where
 }
 impl<T, V, F> Commutative<T> for CountDistinct<F>
 where
-    V: Hash + Eq + Send + 'static,
+    V: Hash + Eq + Clone + Send + 'static,
     F: Fn(&T) -> V + Clone + Send + 'static,
 {
 }

@@ -19,7 +19,7 @@ mod tuples;
 #[cfg(test)]
 mod tests;
 
-pub use algebra::{Algebra, Commutative, Commutes, Invertible, Inverts, Mergeable, Merges, Plain};
+pub use algebra::{Algebra, Commutative, Commutes, Invertible, Inverts, Joins, Mergeable, Merges, Plain};
 pub use basic::{Best, Count, FirstLast, FoldWith, ReduceWith};
 pub use found::Found;
 pub use handle::Agg;
@@ -89,10 +89,10 @@ impl std::error::Error for Overflow {}
     note = "build it from the handle, `.aggregate(|a| a.sum(|x| x.amount))`, or implement `flow_core::aggregate::Aggregate<{T}>`"
 )]
 pub trait Aggregate<T>: Clone + Send + 'static {
-    /// What it needs of a record.
-    type In: Send + 'static;
-    /// What it keeps.
-    type Acc: Send + 'static;
+    /// What it needs of a record. `Clone`, since a record may be in several windows.
+    type In: Clone + Send + 'static;
+    /// What it keeps. `Clone`, since windows that overlap share what they have in common.
+    type Acc: Clone + Send + 'static;
     /// What it makes.
     type Out: 'static;
     /// What can be done with accumulators: [`Plain`], or more if it implements [`Mergeable`] and its like.

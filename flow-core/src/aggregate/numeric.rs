@@ -1,6 +1,6 @@
 //! Sums, means and variances.
 
-use super::{Aggregate, Commutative, Commutes, Invertible, Inverts, Mergeable, Overflow};
+use super::{Aggregate, Commutative, Invertible, Inverts, Mergeable, Overflow};
 use crate::op::rolling::{Number, Presence, Summand};
 
 /// The sum; 0 for no records. Integer overflow ends the job.
@@ -45,6 +45,7 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Mergeable<T> for Su
 }
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Commutative<T> for Sum<F> {}
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Invertible<T> for Sum<F> {
+    const EXACT: bool = N::Number::EXACT;
     fn remove(&self, acc: &mut N::Number, part: &N::Number) -> Result<(), Overflow> {
         *acc = acc.minus(*part)?;
         Ok(())
@@ -60,7 +61,7 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Aggregate<T> for Wr
     type In = N::Number;
     type Acc = N::Number;
     type Out = N::Number;
-    type Algebra = Commutes;
+    type Algebra = Inverts;
     fn name(&self) -> String {
         "wrapping_sum".into()
     }
@@ -90,6 +91,13 @@ impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Mergeable<T> for Wr
     }
 }
 impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Commutative<T> for WrappingSum<F> {}
+impl<T, N: Summand, F: Fn(&T) -> N + Clone + Send + 'static> Invertible<T> for WrappingSum<F> {
+    const EXACT: bool = N::Number::EXACT;
+    fn remove(&self, acc: &mut N::Number, part: &N::Number) -> Result<(), Overflow> {
+        *acc = acc.wrapping_minus(*part);
+        Ok(())
+    }
+}
 
 /// The mean: the sum in the number's own type (`i128` and `u128` do not overflow in practice, narrower integers are widened),
 /// divided once. None for no records. An `Option` where the closure returns one.
@@ -177,6 +185,7 @@ where
     N: Summand<Number: Widen>,
     F: Fn(&T) -> N + Clone + Send + 'static,
 {
+    const EXACT: bool = <N::Number as Widen>::Wide::EXACT;
     fn remove(&self, acc: &mut Self::Acc, part: &Self::Acc) -> Result<(), Overflow> {
         acc.0 = acc.0.minus(part.0)?;
         acc.1 -= part.1;

@@ -150,6 +150,7 @@ proptest! {
         let a = Agg::<Record>::new();
         check_inverse(a.count(), &records, at);
         check_inverse(a.sum(|r| r.1.map(i64::from)), &records, at);
+        check_inverse(a.wrapping_sum(|r| r.1.map(|n| n as i8)), &records, at);
         check_inverse(a.mean(|r| r.1), &records, at);
     }
 }
@@ -163,6 +164,18 @@ fn overflow_is_an_error_one_by_one_and_merged() {
     assert_eq!(sum.result(&acc), Some(100), "what does not fit is not added");
     let mean = Agg::<i8>::new().mean(|n| *n);
     assert_eq!(mean.result(&whole(&mean, &[100; 3])), Some(100.0), "a mean is widened");
+}
+
+#[test]
+fn floats_do_not_invert() {
+    fn inverts<A: Aggregate<f64>>(_: A) -> bool {
+        A::Algebra::INVERTS
+    }
+    let a = Agg::<f64>::new();
+    assert!(inverts((a.count(), a.sum(|x| *x as i64))));
+    // 1e20 + 1 − 1e20 is 0.
+    assert!(!inverts(a.sum(|x| *x)) && !inverts(a.mean(|x| *x)) && !inverts((a.count(), a.sum(|x| *x))));
+    assert!(!inverts((a.count(), a.max(|x| *x as i64))));
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! A tuple of aggregates is an aggregate. It has a result when each part has one: for any record, since a part over values that
 //! may be missing gives an `Option`.
 
-use super::{Aggregate, Algebra, Overflow};
+use super::{Aggregate, Algebra, Joins, Overflow};
 
 /// The algebra of a tuple: what all its parts can do.
 pub struct Each;
+
+/// A tuple whose every part merges. It stands between the tuples and [`Joins`] so that messages name the part, and no tuples of
+/// other lengths.
+pub trait EachJoins<T>: Aggregate<T, Algebra = Each> {}
+impl<T, A: EachJoins<T>> Joins<T, A> for Each where Each: Algebra<T, A> {}
 
 macro_rules! tuples {
     ($($a:ident $i:tt),+) => {
@@ -48,7 +53,13 @@ macro_rules! tuples {
                 $(<$a::Algebra as Algebra<T, $a>>::merge(&aggregate.$i, &mut acc.$i, later.$i)?;)+
                 Ok(())
             }
+            #[inline(always)]
+            fn remove(aggregate: &($($a,)+), acc: &mut ($($a::Acc,)+), part: &($($a::Acc,)+)) -> Result<(), Overflow> {
+                $(<$a::Algebra as Algebra<T, $a>>::remove(&aggregate.$i, &mut acc.$i, &part.$i)?;)+
+                Ok(())
+            }
         }
+        impl<T, $($a: Aggregate<T, Algebra: Joins<T, $a>>),+> EachJoins<T> for ($($a,)+) {}
     };
 }
 tuples!(A 0);

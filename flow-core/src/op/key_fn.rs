@@ -60,7 +60,7 @@ pub trait KeyFn<X>: KeyTypes<X, Key: Clone + Send, Route: Send, Rest: Send> + Cl
 pub struct ByKey<F>(F);
 
 impl<F> ByKey<F> {
-    pub(super) fn new(key: F) -> Self {
+    pub(crate) fn new(key: F) -> Self {
         ByKey(key)
     }
 }

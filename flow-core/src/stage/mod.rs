@@ -19,7 +19,7 @@ pub mod outs;
 pub mod push;
 pub mod sourced;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod wires;
 
 pub use build::{BuildCx, Count, Draft, EdgeId, EdgeKind, EdgeRef, StageDef, Topology};

@@ -71,7 +71,8 @@ impl Head<u32> for Logging {
     }
 }
 
-fn open_cx(inputs: usize) -> OpenCx {
+/// For a stage with so many inputs and no outputs.
+pub(crate) fn open_cx(inputs: usize) -> OpenCx {
     let (signal, _waiter) = Signal::new();
     OpenCx {
         stage: "tested".to_owned(),

@@ -6,6 +6,7 @@ use super::{BatchSize, EdgeId, OpenCx};
 use crate::batch::{Batch, Mark};
 use crate::channel::{Sender, TrySendError};
 use crate::metrics::Counter;
+use crate::time::Timestamp;
 use std::any::TypeId;
 use std::collections::VecDeque;
 
@@ -145,8 +146,13 @@ impl Wiring for Wires {
     fn mark(&mut self, to: usize, at: usize, mark: Mark) -> bool {
         let marks = &mut self.lanes[to].marks;
         match (marks.last_mut(), mark) {
-            // Nothing between two watermarks: the later one says it all.
-            (Some((last, Mark::Watermark(w))), Mark::Watermark(new)) if *last == at => *w = new,
+            // Nothing between two watermarks: the later one says it all. But for the last of all: what was held back
+            // until then leaves before it, and meets the one that was before.
+            (Some((last, Mark::Watermark(w))), Mark::Watermark(new))
+                if *last == at && new < Timestamp::MAX =>
+            {
+                *w = new;
+            }
             _ => marks.push((at, mark)),
         }
         marks.len() >= MARKS_MAX || !matches!(mark, Mark::Watermark(_))

@@ -72,6 +72,19 @@ impl<K, V> Pane<K, V> {
         self.slots = larger;
     }
 
+    /// The entry of a key, if it is there.
+    #[inline]
+    pub fn find(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<&(K, V)> {
+        self.slots.get(self.slots.find(spread(hash), |e| is(&e.0))?)
+    }
+
+    /// The place of a key's entry, counted in order of appearance. It is searched for in the list of places: not for each
+    /// record.
+    pub fn place(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
+        let place = self.slots.find(spread(hash), |e| is(&e.0))?;
+        self.order.iter().position(|other| *other == place)
+    }
+
     /// How much memory the table takes.
     pub fn bytes(&self) -> usize {
         self.slots.bytes()
@@ -100,6 +113,12 @@ impl<K, V> Pane<K, V> {
     /// All entries in order.
     pub fn iter(&self) -> impl Iterator<Item = &(K, V)> {
         self.order.iter().filter_map(|place| self.slots.get(*place))
+    }
+
+    /// All entries as they lie in memory: a table that has not been touched for long is read at once. The order is that of no
+    /// input, and has to make no difference.
+    pub fn unordered(&self) -> impl Iterator<Item = &(K, V)> {
+        self.slots.iter()
     }
 
     /// Forgets everything and keeps the memory.

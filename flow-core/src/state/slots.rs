@@ -111,6 +111,25 @@ impl<T> Slots<T> {
         }
     }
 
+    /// Where the entry lies that `is`, if it is there. As [`View::entry`], it finds nothing once a slot has been freed.
+    #[inline]
+    pub fn find(&self, hash: u64, is: impl Fn(&T) -> bool) -> Option<Place> {
+        let mut bucket = hash as usize;
+        loop {
+            bucket &= self.buckets.len() - 1;
+            let tags = self.buckets[bucket].tags;
+            let mut like = tags.like(hash).map(|i| Place::new(bucket, i));
+            if let Some(place) = like.find(|place| self.get(*place).is_some_and(&is)) {
+                return Some(place);
+            }
+            // One slot stays free: every search ends.
+            if tags.free().next().is_some() {
+                return None;
+            }
+            bucket += 1;
+        }
+    }
+
     /// What lies at a place, if something does.
     #[inline]
     pub fn get(&self, place: Place) -> Option<&T> {

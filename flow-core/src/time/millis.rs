@@ -78,3 +78,34 @@ impl fmt::Display for Millis {
         write!(f, "{}{}", self.0 / unit.1, unit.0)
     }
 }
+
+/// What a closure that says how long something takes may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a duration",
+    label = "this closure returns `{Self}`",
+    note = "return `Millis` or a `std::time::Duration`; in a pipeline a literal as `30min` is one"
+)]
+pub trait IntoMillis {
+    /// [`Millis`]. Behind a closure that returns no duration nothing has a known type, so that this is the only error.
+    type Length;
+    /// The duration.
+    fn into_millis(self) -> Millis;
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoMillis for Millis {
+    type Length = Self;
+    #[inline]
+    fn into_millis(self) -> Millis {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoMillis for Duration {
+    type Length = Millis;
+    #[inline]
+    fn into_millis(self) -> Millis {
+        self.into()
+    }
+}

@@ -7,5 +7,5 @@ mod timestamp;
 
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use grid::Grid;
-pub use millis::Millis;
+pub use millis::{IntoMillis, Millis};
 pub use timestamp::{IntoTimestamp, Timestamp};

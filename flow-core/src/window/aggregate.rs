@@ -1,14 +1,15 @@
 //! `window(…).aggregate(…)`: the streams' methods, and the chain behind them.
 
-use super::head::{ItemOf, Row, WindowHead};
+use super::base::{Base, Row};
 use super::late::{DropLate, Lateness, Policy};
 use super::sender::WindowSend;
-use super::spec::{Assign, Over};
+use super::spec::{Assign, Can, Over};
+use super::windowing::{Adds, Parts, Suits, Windowing, instances};
 use crate::aggregate::{Agg, Aggregate, Algebra};
 use crate::error::{Error, ErrorKind};
 use crate::op::key_fn::NoKey;
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
-use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
+use crate::stage::{BuildCx, EdgeRef, Meta, Push};
 use crate::state::Keep;
 use crate::time::Millis;
 use std::any::TypeId;
@@ -43,15 +44,58 @@ impl<X: 'static, K: Kind, C, F> KeyedStream<X, K, C, F> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [("tea", 0, (2, 8)), ("tea", 10, (1, 7))]);
     /// ```
-    pub fn window<W: Assign + Over<K>>(self, window: W) -> WindowedStream<X, K, C, F, W, DropLate> {
+    pub fn window<W: Over<K>>(self, window: W) -> WindowedStream<X, K, C, F, W, DropLate> {
         WindowedStream::new(self.chain, self.key, window)
+    }
+
+    /// `window` with a description that has a closure over the records, whose type need not be written: `dataflow!`
+    /// makes this of `.window(session_by(|e| …))`.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let visits = source(from_vec(vec![("a", 0, 5), ("a", 5, 1), ("a", 7, 1)])).event_time(|v| v.1);
+    /// let visits = visits.disorder(Millis(0)).key_by(|v| v.0);
+    /// let sessions = visits.window_of(|records| session_by(records.each(|v| Millis(v.2)))).count();
+    /// job.add(sessions.map(|w| (w.start.0, w.end.0, w.value)).collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [(0, 6, 2), (7, 8, 1)]);
+    /// ```
+    pub fn window_of<W: Over<K>>(
+        self,
+        describe: impl FnOnce(Records<F::Value>) -> W,
+    ) -> WindowedStream<X, K, C, F, W, DropLate>
+    where
+        F: KeyTypes<X>,
+    {
+        self.window(describe(Records(PhantomData)))
+    }
+}
+
+/// The type of the records of a stream, for closures over them.
+pub struct Records<T>(PhantomData<fn(T)>);
+
+impl<T> Records<T> {
+    /// A closure over such a record.
+    pub fn each<R, G: Fn(&T) -> R>(self, closure: G) -> G {
+        closure
     }
 }
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Cuts all records into windows, in a single instance; the key of the results is `()`.
-    pub fn window<W: Assign + Over<K>>(self, window: W) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
+    pub fn window<W: Over<K>>(self, window: W) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
         WindowedStream::new(self.chain, NoKey, window)
+    }
+
+    /// See [`KeyedStream::window_of`].
+    pub fn window_of<W: Over<K>>(
+        self,
+        describe: impl FnOnce(Records<T>) -> W,
+    ) -> WindowedStream<T, K, C, NoKey, W, DropLate> {
+        self.window(describe(Records(PhantomData)))
     }
 }
 
@@ -90,10 +134,13 @@ impl<X, K, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
 /// The chain behind an aggregated window.
 pub type WindowChain<X, K, C, F, W, A, P> = Proved<
     C,
-    Proved<<A as Aggregate<<F as KeyTypes<X>>::Value>>::Out, WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>>,
+    Proved<
+        <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out,
+        <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>,
+    >,
 >;
 
-impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
     /// One result for each window and key: what the aggregate makes of its records.
     #[track_caller]
     pub fn aggregate<A>(
@@ -101,7 +148,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, 
         make: impl FnOnce(Agg<F::Value>) -> A,
     ) -> P::Output<K, WindowChain<X, K, C, F, W, A, P>>
     where
-        A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
+        A: Aggregate<F::Value, Acc: Keep<K::Mode>> + Suits<F::Value, W::Needs>,
         P: Policy<Row<X, F, A>, F::Value>,
     {
         self.aggregate_as("aggregate", make)
@@ -118,17 +165,25 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, 
         A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
         P: Policy<Row<X, F, A>, F::Value>,
     {
-        let meta = Meta::new(op);
-        P::output(Stream::of(WindowAgg {
+        let parts = Parts {
             prev: self.chain,
             key: self.key,
-            assign: self.assign,
             aggregate: make(Agg::new()),
             lateness: self.lateness,
             edge: EdgeRef::fresh(),
-            meta,
-            types: PhantomData,
-        }))
+            meta: Meta::new(op),
+        };
+        P::output(Stream::of(self.assign.chain(parts)))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<W: Assign> Windowing for W {
+    type Needs = Adds;
+    type Chain<X, C, F, A, P, M> = WindowAgg<X, C, F, W, A, P, M>;
+    fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> WindowAgg<X, C, F, W, A, P, M> {
+        let Parts { prev, key, aggregate, lateness, edge, meta } = parts;
+        WindowAgg { prev, key, assign: self, aggregate, lateness, edge, meta, types: PhantomData }
     }
 }
 
@@ -173,31 +228,23 @@ where
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let note = explain(self.assign.describe(), self.aggregate.name(), A::Algebra::COMMUTES);
+        let can =
+            Can { merge: A::Algebra::MERGES, commute: A::Algebra::COMMUTES, invert: A::Algebra::INVERTS };
+        let (window, how) = (self.assign.describe(), self.assign.algorithm(can));
+        let note = explain(window, how, self.aggregate.name(), can.commute);
         let meta = cx.op(&self.meta, &note);
         if !fits(cx, &meta, self.lateness.allowed, self.assign.check()) {
             // What follows computes with the description.
             return;
         }
-        let keyless = TypeId::of::<F>() == TypeId::of::<NoKey>();
-        let (count, kind) = if keyless {
-            (Count::Exactly(1), EdgeKind::Global)
-        } else {
-            (Count::Parallelism, EdgeKind::KeyBy)
-        };
+        let (count, kind) = instances(TypeId::of::<F>() == TypeId::of::<NoKey>());
         let own = self.assign.grid(self.lateness.allowed);
         let own = if P::REPORTS { own.with_exact_late() } else { own };
         self.edge.listen(own.and(&next.grid()));
         let (key, assign, aggregate) = (self.key.clone(), self.assign.clone(), self.aggregate.clone());
-        let head = WindowHead::<X, F, W, A, P, C::Stamp, N, M>::new(
-            key,
-            assign,
-            aggregate,
-            self.lateness,
-            next,
-            meta,
-        );
-        cx.head(&meta, count, &[(self.edge.clone(), kind)], HeadStage::new::<ItemOf<X, F, A, P>, _>(head));
+        let base = Base::<X, F, A, P, C::Stamp, N>::new(key, aggregate, self.lateness, next, meta);
+        let stage = assign.stage::<X, F, A, P, C::Stamp, N, M>(base);
+        cx.head(&meta, count, &[(self.edge.clone(), kind)], stage);
         cx.out(&self.edge);
         let send = WindowSend::<X, F, W, A, P>::new(self.key, self.assign, self.aggregate, self.edge, meta);
         self.prev.build(cx, send, visit);
@@ -205,7 +252,12 @@ where
 }
 
 /// Whether the description makes sense; if not, the job cannot start.
-fn fits(cx: &mut BuildCx, meta: &Meta, lateness: Millis, window: crate::error::Result<()>) -> bool {
+pub(super) fn fits(
+    cx: &mut BuildCx,
+    meta: &Meta,
+    lateness: Millis,
+    window: crate::error::Result<()>,
+) -> bool {
     let lateness = if lateness.0 < 0 {
         let what = format!("a lateness of {lateness}: it cannot be negative");
         Err(Error::new(ErrorKind::Plan, what))
@@ -225,11 +277,11 @@ fn fits(cx: &mut BuildCx, meta: &Meta, lateness: Millis, window: crate::error::R
     clippy::needless_pass_by_value,
     reason = "the strings are dropped here, and not in every user's crate"
 )]
-fn explain(window: String, aggregate: String, commutes: bool) -> String {
+fn explain(window: String, how: String, aggregate: String, commutes: bool) -> String {
     let before = if commutes {
         "merged before the exchange, since the aggregate commutes"
     } else {
         "not merged before the exchange, since the order of records matters to the aggregate"
     };
-    format!("{window}: one table a pane; [{aggregate}]; {before}")
+    format!("{window}: {how}; [{aggregate}]; {before}")
 }

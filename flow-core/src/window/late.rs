@@ -1,7 +1,9 @@
 //! What happens to an element that is late for its window: it is counted, and dropped, sent to a side, or an error.
 
 use super::fields::serde_fields;
+use crate::error::{Error, ErrorKind};
 use crate::op::{Either, Forked, Stream};
+use crate::stage::Meta;
 use crate::time::{Millis, Timestamp};
 use std::ops::Deref;
 
@@ -22,6 +24,14 @@ impl<T> Deref for Late<T> {
     fn deref(&self) -> &T {
         &self.value
     }
+}
+
+/// The error of an element that is late where none may be.
+#[cold]
+pub(super) fn too_late(meta: &Meta, time: Timestamp, late_by: Millis) -> Error {
+    let what = format!("an element at {time} came {late_by} too late for its window");
+    let error = Error::new(ErrorKind::Late, what).in_stage(meta.id()).at(meta.at());
+    error.note("allow more disorder or lateness, or say `late = drop` or `late = side`")
 }
 
 /// How late an element may be, and what happens to later ones: a policy `P`.

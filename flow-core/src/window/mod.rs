@@ -1,13 +1,18 @@
 //! Windows: which records belong together, and when their result is due.
 //!
-//! * [`spec`]: the description: tumbling, global;
+//! * [`spec`]: the description: tumbling, global; [`windowing`]: the operator it becomes;
+//! * [`mod@sliding`]: windows that overlap, composed of slices;
 //! * [`late`]: what happens to elements that come too late;
 //! * `panes`: state by pane, one table each; pure;
-//! * `head`: the operator: panes, watermark, firing as a cursor; `sender`, `merging`: what happens before the exchange;
+//! * `head`: the operator: panes, watermark, firing as a cursor; `base`: what it shares with `sliding`; `sender`, `merging`: what happens before the exchange;
 //! * `run`: the tight loops of both;
+//! * [`mod@session`]: windows that grow with their elements; [`mod@count`]: windows of so many elements;
+//!   `singly`: what both do before the exchange;
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;
+mod base;
+pub mod count;
 mod fields;
 mod head;
 pub mod late;
@@ -16,10 +21,17 @@ mod panes;
 mod run;
 mod saved;
 mod sender;
+pub mod session;
 mod shortcuts;
+mod singly;
+pub mod sliding;
 mod spans;
 pub mod spec;
 pub mod total;
+pub mod windowing;
 
+pub use count::{Counted, count};
 pub use late::{Late, Lateness};
+pub use session::{Session, session, session_by};
+pub use sliding::{Sliding, sliding};
 pub use spec::{Global, Tumbling, Windowed, global, tumbling};

@@ -78,7 +78,24 @@ impl<K, A> Panes<K, A> {
 
     /// All open panes, by their ends.
     pub fn iter(&self) -> impl Iterator<Item = (&Open, &Pane<K, A>)> {
-        self.spans.iter().filter_map(|open| Some((open, self.tables[open.slot].as_ref()?)))
+        self.with_tables(self.spans.iter())
+    }
+
+    /// The open panes that begin at `from` or later and before `until`, by their ends.
+    pub fn within(&self, from: i128, until: i128) -> impl DoubleEndedIterator<Item = (&Open, &Pane<K, A>)> {
+        self.with_tables(self.spans.within(from, until))
+    }
+
+    fn with_tables<'a>(
+        &'a self,
+        spans: impl DoubleEndedIterator<Item = &'a Open>,
+    ) -> impl DoubleEndedIterator<Item = (&'a Open, &'a Pane<K, A>)> {
+        spans.filter_map(|open| Some((open, self.tables[open.slot].as_ref()?)))
+    }
+
+    /// Says of the panes that begin there that they have fired.
+    pub fn fire_within(&mut self, from: i128, until: i128) {
+        self.spans.fire_within(from, until);
     }
 
     /// How many entries all panes hold.

@@ -1,6 +1,6 @@
 //! The tight loops of a window: elements into the pane of their time, and entries that were merged before.
 
-use super::head::{Item, ItemOf, Row};
+use super::base::{Item, ItemOf, Row};
 use super::late::Policy;
 use super::panes::Panes;
 use crate::aggregate::{Aggregate, Algebra, Overflow};

@@ -4,7 +4,7 @@
 //! idle does not know the merged watermark; from then on its elements travel one by one, as those do that are behind
 //! its own: the receiver judges them.
 
-use super::head::{Accu, Item, ItemOf, Load, MergedOf, Row};
+use super::base::{Accu, Item, ItemOf, Load, MergedOf, Row};
 use super::late::Policy;
 use super::merging::{Merge, Merging};
 use super::panes::Panes;

@@ -1,9 +1,10 @@
 //! Windows with a single, simple aggregate: `.window(…).count()` for `.window(…).aggregate(|a| a.count())`.
 
-use super::aggregate::{WindowAgg, WindowChain, WindowedStream};
-use super::head::Row;
+use super::aggregate::{WindowChain, WindowedStream};
+use super::base::Row;
 use super::late::Policy;
-use super::spec::{Assign, Windowed};
+use super::spec::Windowed;
+use super::windowing::{Suits, Windowing};
 use crate::aggregate::{Best, Count, FoldWith, ReduceWith, Sum, WrappingSum};
 use crate::op::rolling::{Measure, Presence, Summand};
 use crate::op::{KeyTypes, Kind, Proved};
@@ -19,13 +20,13 @@ type RowOf<X, F, V> = Windowed<<F as KeyTypes<X>>::Key, V>;
 /// As [`Output`], its values `V` named: they are unknown where what a closure returns does not fit.
 type OutputOf<X, K, C, F, W, A, P, V> = <P as Policy<RowOf<X, F, V>, <F as KeyTypes<X>>::Value>>::Output<
     K,
-    Proved<C, Proved<V, WindowAgg<X, C, F, W, A, P, <K as Kind>::Mode>>>,
+    Proved<C, Proved<V, <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>>>,
 >;
 
 /// The smallest or largest of values: an `Option` where records may have none.
 type BestOf<N> = <<N as Measure>::Presence as Presence>::Of<<N as Measure>::Value>;
 
-impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, C, F, W, P> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
     /// How many records there are in each window.
     ///
     /// ```
@@ -101,6 +102,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, 
         A: Clone + Send + Keep<K::Mode>,
         F::Value: Clone + Send,
         G: Fn(&mut A, F::Value) + Clone + Send + 'static,
+        FoldWith<A, G>: Suits<F::Value, W::Needs>,
         P: Policy<Row<X, F, FoldWith<A, G>>, F::Value>,
     {
         self.aggregate_as("fold", |a| a.fold(init, fold))
@@ -113,6 +115,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Assign, P> WindowedStream<X, K, 
         F::Value: Clone + Send,
         Option<F::Value>: Keep<K::Mode>,
         G: Fn(F::Value, F::Value) -> F::Value + Clone + Send + 'static,
+        ReduceWith<G>: Suits<F::Value, W::Needs>,
         P: Policy<Row<X, F, ReduceWith<G>>, F::Value>,
     {
         self.aggregate_as("reduce", |a| a.reduce(f))

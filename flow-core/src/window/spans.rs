@@ -4,6 +4,7 @@
 use super::spec::Span;
 use crate::time::{Millis, Timestamp};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// In the place of a pane that has been removed.
 const GONE: usize = usize::MAX;
@@ -139,6 +140,10 @@ impl Spans {
     /// The pane at a place that [`Spans::due`] gave has fired.
     pub fn set_fired(&mut self, at: usize) {
         self.open[at].fired = true;
+        self.count_fired();
+    }
+
+    fn count_fired(&mut self) {
         while self.open.get(self.fired).is_some_and(|p| p.fired) {
             self.fired += 1;
         }
@@ -154,7 +159,25 @@ impl Spans {
     }
 
     /// All open panes, by their ends.
-    pub fn iter(&self) -> impl Iterator<Item = &Open> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Open> {
         self.open.iter()
+    }
+
+    /// The open panes that begin at `from` or later and before `until`, by their ends; of panes that do not overlap.
+    pub fn within(&self, from: i128, until: i128) -> impl DoubleEndedIterator<Item = &Open> {
+        self.open.range(self.places(from, until))
+    }
+
+    /// Says of the panes that begin there that they have fired.
+    pub fn fire_within(&mut self, from: i128, until: i128) {
+        let places = self.places(from, until);
+        self.open.range_mut(places).for_each(|open| open.fired = true);
+        self.count_fired();
+    }
+
+    fn places(&self, from: i128, until: i128) -> Range<usize> {
+        let at = |t| self.open.partition_point(|p| p.span.start < t);
+        let first = at(from);
+        first..at(until).max(first)
     }
 }

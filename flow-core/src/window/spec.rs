@@ -1,8 +1,16 @@
 //! What a window is: its description, and how its result looks.
 
+use super::base::{Base, ItemOf, Row};
 use super::fields::serde_fields;
+use super::head::WindowHead;
+use super::late::Policy;
+use super::windowing::Windowing;
+use crate::aggregate::Aggregate;
 use crate::error::{Error, ErrorKind, Result};
+use crate::op::KeyFn;
 use crate::op::kind::{Ends, HasEventTime};
+use crate::stage::{HeadStage, Push, Stamp};
+use crate::state::Keep;
 use crate::time::{Grid, Millis, Timestamp};
 
 /// The result of a window. The window is always there: `[start, end)`.
@@ -60,14 +68,32 @@ impl Span {
     }
 }
 
-fn saturate(t: i128) -> Timestamp {
+/// An exact point of time within the range of timestamps.
+pub(super) fn saturate(t: i128) -> Timestamp {
     Timestamp(t.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+}
+
+/// What the accumulators of an aggregate can do: see [`Algebra`](crate::aggregate::Algebra).
+#[derive(Debug, Clone, Copy)]
+pub struct Can {
+    /// They merge.
+    pub merge: bool,
+    /// … and in any order.
+    pub commute: bool,
+    /// … and can be taken out again.
+    pub invert: bool,
 }
 
 /// Assigns each record to its window.
 pub trait Assign: Clone + Send + 'static {
-    /// The window of a record at `t`.
+    /// Whether a record may be in several windows, each with a pane of its own, or in none.
+    const SEVERAL: bool = false;
+    /// The pane of a record at `t`.
     fn span(&self, t: Timestamp) -> Span;
+    /// The windows of a record at `t`, by their ends; asked where there may be `SEVERAL`.
+    fn windows(&self, t: Timestamp) -> impl Iterator<Item = Span> + Clone + use<Self> {
+        std::iter::once(self.span(t))
+    }
     /// The watermarks at which windows are due.
     fn grid(&self, lateness: Millis) -> Grid;
     /// Whether the description makes sense.
@@ -77,10 +103,55 @@ pub trait Assign: Clone + Send + 'static {
     fn check(&self) -> Result<()>;
     /// Its name in `explain`.
     fn describe(&self) -> String;
+    /// In `explain`: how results are made of an aggregate that can do so much.
+    fn algorithm(&self, can: Can) -> String {
+        let _ = can;
+        "one table a pane".to_owned()
+    }
+    /// The stage of the operator.
+    fn stage<X, F, A, P, S, N, M>(self, base: Base<X, F, A, P, S, N>) -> HeadStage
+    where
+        X: 'static,
+        F: KeyFn<X, Key: Keep<M>>,
+        A: Aggregate<F::Value, Acc: Keep<M>>,
+        P: Policy<Row<X, F, A>, F::Value>,
+        S: Stamp,
+        N: Push<P::Emit, S>,
+        M: 'static,
+    {
+        let head = WindowHead::<X, F, Self, A, P, S, N, M>::new(base, self);
+        HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
+    }
 }
 
 /// A window that can be used on streams of kind `K`.
-pub trait Over<K> {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not describe windows",
+    label = "not a window",
+    note = "write `.window(tumbling(1h))`, `.window(sliding(1h, 5min))`, `.window(session(30min))`, `.window(count(100))` or `.window(global())`"
+)]
+pub trait Over<K>: Windowing {}
+
+/// The watermarks that matter to windows that end at `end + k · step`.
+pub(super) fn grid(end: i128, step: Millis, lateness: Millis) -> Grid {
+    let at = |last: i128| Grid::steps(last.rem_euclid(step.0.into()) as i64, step.0);
+    let due = at(end - 1);
+    // With lateness a pane is forgotten later; it makes a difference to an element for it that comes in between.
+    if lateness.0 == 0 { due } else { due.and(&at(end - 1 + i128::from(lateness.0))) }
+}
+
+/// The last of the points `offset + k · step` that is not after `t`. `step` is positive.
+#[inline]
+pub(super) fn aligned(t: Timestamp, step: Millis, offset: Millis) -> i128 {
+    // In 64 bits where nothing overflows, which is everywhere but at the ends of time.
+    if let Some(since) = t.0.checked_sub(offset.0)
+        && let Some(start) = t.0.checked_sub(since.rem_euclid(step.0))
+    {
+        return start.into();
+    }
+    let (t, step, offset) = (i128::from(t.0), i128::from(step.0), i128::from(offset.0));
+    t - (t - offset).rem_euclid(step)
+}
 
 /// Windows of one size, one after the other, aligned to the epoch plus an offset.
 #[derive(Debug, Clone, Copy)]
@@ -111,24 +182,12 @@ impl Tumbling {
 impl Assign for Tumbling {
     #[inline]
     fn span(&self, t: Timestamp) -> Span {
-        let (size, offset) = (self.size.0, self.offset.0);
-        // In 64 bits where nothing overflows, which is everywhere but at the ends of time.
-        if let Some(since) = t.0.checked_sub(offset)
-            && let Some(start) = t.0.checked_sub(since.rem_euclid(size))
-        {
-            return Span { start: start.into(), end: i128::from(start) + i128::from(size) };
-        }
-        let (t, size, offset) = (i128::from(t.0), i128::from(size), i128::from(offset));
-        let start = t - (t - offset).rem_euclid(size);
-        Span { start, end: start + size }
+        let start = aligned(t, self.size, self.offset);
+        Span { start, end: start + i128::from(self.size.0) }
     }
 
     fn grid(&self, lateness: Millis) -> Grid {
-        let due = Grid::steps(self.offset.0.saturating_sub(1), self.size.0);
-        // With lateness a pane is forgotten later; it makes a difference to an element for it that comes in between.
-        let shift =
-            (i128::from(self.offset.0) - 1 + i128::from(lateness.0)).rem_euclid(i128::from(self.size.0));
-        if lateness.0 == 0 { due } else { due.and(&Grid::steps(shift as i64, self.size.0)) }
+        grid(self.offset.0.into(), self.size, lateness)
     }
 
     fn check(&self) -> Result<()> {

@@ -2,12 +2,11 @@
 
 use super::{calls, values};
 use crate::ast::{Given, Pipeline, Statement, given};
-use crate::check::time::called;
 use crate::diag::Diagnostics;
 use crate::duration::{self, Argument, Number};
 use crate::graph::Graph;
 use crate::message;
-use crate::ops::{self, Value};
+use crate::ops::{self, Takes, Value};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Expr, Lit};
 
@@ -26,9 +25,9 @@ fn value(name: &str, wanted: Value, given: &Expr, diagnostics: &mut Diagnostics)
     let allows = |millis: i64| match wanted {
         Value::Duration => millis >= 0,
         Value::PositiveDuration => millis > 0,
-        Value::SignedDuration | Value::Late | Value::Expression => true,
+        Value::SignedDuration | Value::Late | Value::Elements | Value::Expression => true,
     };
-    let is_duration = !matches!(wanted, Value::Late | Value::Expression);
+    let is_duration = !matches!(wanted, Value::Late | Value::Elements | Value::Expression);
     let text = crate::text::text(quote::quote!(#given));
     match duration::argument(given) {
         Argument::Bare(digits) if is_duration => {
@@ -44,49 +43,92 @@ fn value(name: &str, wanted: Value, given: &Expr, diagnostics: &mut Diagnostics)
     }
 }
 
-/// `tumbling(0s)` holds nothing; `tumbling(1h, offset = 2h)` is shifted by more than itself.
+/// `tumbling(0s)` holds nothing; `tumbling(1h, offset = 2h)` is shifted by more than itself; `sliding(1s, 1min)` leaves
+/// something out.
 pub(super) fn sizes(graph: &Graph, diagnostics: &mut Diagnostics) {
     let windows = calls(graph).filter(|(_, _, row)| row.output == ops::Output::Window);
     for description in windows.flat_map(|(_, call, _)| values(call)) {
-        let Some(window) = called(description).and_then(|name| ops::window(&name)) else { continue };
+        let Some(window) = ops::described(description) else { continue };
+        let of = match window.takes {
+            Takes::Lengths => "a window",
+            Takes::Gap => "a session",
+            Takes::Nothing | Takes::GapOf | Takes::Elements => continue,
+        };
         let Expr::Call(call) = description else { continue };
-        let mut size = None;
+        let (mut lengths, mut gaps) = (Vec::new(), None);
         for arg in &call.args {
             match given(arg.clone()) {
-                Given::Positional(arg) => size = size_of(&arg, diagnostics),
+                Given::Positional(arg) => {
+                    if let Some(name) = window.lengths.get(lengths.len()) {
+                        lengths.push(Length::of(name, of, arg, diagnostics));
+                    }
+                }
                 Given::Named(given) => {
                     if let Some(known) = window.named.iter().find(|known| given.name == known.name) {
                         value(known.name, known.value, &given.value, diagnostics);
-                        offset(&given.value, size.as_ref(), diagnostics);
+                        offset(known, &given.value, lengths.last(), diagnostics);
                     }
+                    gaps = if given.name == ops::GAPS { Some(given.value) } else { gaps };
                 }
             }
         }
+        if let [size, slide] = &lengths[..] {
+            overlap(size, slide, gaps.as_ref(), diagnostics);
+        }
     }
 }
 
-/// The literal size of a window and its text, where it is one that can be.
-fn size_of(arg: &Expr, diagnostics: &mut Diagnostics) -> Option<(i64, String)> {
-    let text = crate::text::text(quote::quote!(#arg));
-    match duration::argument(arg) {
-        Argument::Bare(digits) => {
-            diagnostics.error(arg, message::duration_without_unit(digits));
-            None
-        }
-        Argument::Millis(millis) if millis <= 0 => {
-            diagnostics.error(arg, message::not_positive("the size of a window", &text));
-            None
-        }
-        Argument::Millis(millis) => Some((millis, text)),
-        Argument::Expression => None,
+/// A length in a window's description.
+struct Length {
+    /// `size` or `slide`.
+    name: &'static str,
+    at: Expr,
+    text: String,
+    /// Of a literal that can be one.
+    millis: Option<i64>,
+}
+
+impl Length {
+    fn of(name: &'static str, of: &str, at: Expr, diagnostics: &mut Diagnostics) -> Length {
+        let text = crate::text::text(quote::quote!(#at));
+        let millis = match duration::argument(&at) {
+            Argument::Bare(digits) => {
+                diagnostics.error(&at, message::duration_without_unit(digits));
+                None
+            }
+            Argument::Millis(millis) if millis <= 0 => {
+                diagnostics.error(&at, message::not_positive(&format!("the {name} of {of}"), &text));
+                None
+            }
+            Argument::Millis(millis) => Some(millis),
+            Argument::Expression => None,
+        };
+        Length { name, at, text, millis }
     }
 }
 
-fn offset(given: &Expr, size: Option<&(i64, String)>, diagnostics: &mut Diagnostics) {
-    if let (Argument::Millis(offset), Some((size, text))) = (duration::argument(given), size)
-        && offset.unsigned_abs() >= size.unsigned_abs()
+/// `period` is the distance from one window to the next.
+fn offset(known: &ops::Named, given: &Expr, period: Option<&Length>, diagnostics: &mut Diagnostics) {
+    if known.value == Value::SignedDuration
+        && let (Argument::Millis(offset), Some(period)) = (duration::argument(given), period)
+        && period.millis.is_some_and(|millis| offset.unsigned_abs() >= millis.unsigned_abs())
     {
-        diagnostics.error(given, message::offset_too_large(&crate::text::text(quote::quote!(#given)), text));
+        let text = crate::text::text(quote::quote!(#given));
+        diagnostics.error(given, message::offset_too_large(&text, period.name, &period.text));
+    }
+}
+
+/// `sliding(1s, 1min)` without `gaps = true`; `sliding(1d, 1ms)`, which puts each record into 86,400,000 windows.
+fn overlap(size: &Length, slide: &Length, gaps: Option<&Expr>, diagnostics: &mut Diagnostics) {
+    let (Some(size_ms), Some(slide_ms)) = (size.millis, slide.millis) else { return };
+    // Of an expression only the run knows the value.
+    let refused = gaps.is_none_or(|gaps| crate::text::text(quote::quote!(#gaps)) == "false");
+    if slide_ms > size_ms && refused {
+        diagnostics.error(&slide.at, message::gaps(&size.text, &slide.text));
+    }
+    let windows = (i128::from(size_ms) + i128::from(slide_ms) - 1) / i128::from(slide_ms);
+    if windows > ops::OVERLAPPING_MAX.into() {
+        diagnostics.error(&slide.at, message::too_many_windows(windows, ops::OVERLAPPING_MAX));
     }
 }
 

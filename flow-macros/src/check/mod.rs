@@ -7,6 +7,7 @@ mod args;
 mod chains;
 mod closures;
 mod durations;
+mod elements;
 mod keys;
 mod names;
 mod sides;
@@ -40,11 +41,13 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     time::unions_agree_on_event_time(graph, diagnostics);
     time::event_time_comes_before_exchanges(graph, diagnostics);
     windows::descriptions(graph, diagnostics);
+    windows::gaps(graph, diagnostics);
     windows::are_closed(graph, diagnostics);
     windows::late_elements_have_a_policy(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);
+    elements::counts(graph, diagnostics);
     durations::literals(ast, diagnostics);
 }
 

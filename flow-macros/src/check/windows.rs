@@ -7,12 +7,12 @@ use crate::ast::{Given, given};
 use crate::diag::Diagnostics;
 use crate::graph::{Domain, Ending, Graph, Op};
 use crate::message;
-use crate::ops::{self, Input, Output, Shape, WindowKind};
+use crate::ops::{self, Input, Output, Shape, Takes, WindowKind};
 use crate::suggest::closest;
 use syn::{Expr, ExprCall};
 
-/// `.window(…)` takes a description: `tumbling(size)` or `global()`, a name or call of the user's own, but no bare
-/// value.
+/// `.window(…)` takes a description: `tumbling(size)`, `session(gap)` and their like, a name or call of the user's own,
+/// but no bare value.
 pub(super) fn descriptions(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, _) in calls(graph).filter(|(_, _, row)| row.output == Output::Window) {
         for expr in values(call) {
@@ -24,9 +24,9 @@ pub(super) fn descriptions(graph: &Graph, diagnostics: &mut Diagnostics) {
                 Expr::Call(description) => describe(description, diagnostics),
                 _ => {}
             }
-            if called(expr).as_deref() == Some("global") {
+            if let Some(window) = ops::described(expr).filter(|window| !window.needs_event_time) {
                 for one in &call.named {
-                    diagnostics.error(&one.name, message::late_on_global(&one.name.to_string()));
+                    diagnostics.error(&one.name, message::late_without_time(&one.name.to_string(), window));
                 }
             }
         }
@@ -60,12 +60,31 @@ fn arguments(window: &WindowKind, call: &ExprCall, diagnostics: &mut Diagnostics
             Given::Positional(_) => positional += 1,
         }
     }
-    if positional < window.args {
-        diagnostics.error(&call.func, message::few_arguments(window.name, window.args, window.usage));
-    } else if positional > window.args {
-        diagnostics.error(&call.func, message::many_arguments(window.name, window.args, window.usage));
+    let wanted = window.lengths.len();
+    if positional < wanted {
+        diagnostics.error(&call.func, message::few_arguments(window.name, wanted, window.usage));
+    } else if positional > wanted {
+        diagnostics.error(&call.func, message::many_arguments(window.name, wanted, window.usage));
     }
     known(window.name, &named, window.named, diagnostics);
+}
+
+/// `session_by(30min)` has no closure, `session(|record| …)` has one.
+pub(super) fn gaps(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for description in calls(graph).flat_map(|(_, call, _)| values(call)) {
+        let Some(window) = ops::described(description) else { continue };
+        let Expr::Call(call) = description else { continue };
+        match call.args.first() {
+            Some(gap @ Expr::Lit(_)) if window.takes == Takes::GapOf => {
+                let usage = format!("session({})", crate::text::text(quote::quote!(#gap)));
+                diagnostics.error(gap, message::gap_without_closure(&usage));
+            }
+            Some(gap @ Expr::Closure(_)) if window.takes == Takes::Gap => {
+                diagnostics.error(gap, message::gap_with_closure());
+            }
+            _ => {}
+        }
+    }
 }
 
 /// `.window(…).map(…)`: between the two something has to say what becomes of a window. `aggregate` on a keyed stream

@@ -3,7 +3,7 @@
 use super::expr::{Mode, rewritten};
 use super::semicolon;
 use crate::ast::{Arg, Call, NamedArg};
-use crate::ops::{Closures, Named, Operator, Output, Value};
+use crate::ops::{self, Closures, Named, Operator, Output, Takes, Value};
 use crate::plan::{CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -74,12 +74,20 @@ fn stream(one: &StreamRef) -> TokenStream {
 
 /// Input: `.window(tumbling(1h), late = side)` behind `expr`
 /// Output: `expr.window(tumbling(Millis(3600000))).late(side)`
+///
+/// Input: `.window(session_by(|e| e.gap))`
+/// Output: `expr.window_of(|records| session_by(records.each(move |e| e.gap)))`
 fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let Call { name, turbofish, args, named, paren } = one.call;
     let mode = match one.row {
         Some(row) if row.closures == Closures::Builder => Mode::Builder,
+        Some(row) if row.output == Output::Window && args.iter().any(has_closure) => Mode::Records,
         Some(row) if row.output == Output::Window => Mode::Window,
         _ => Mode::Owned,
+    };
+    let name = match mode {
+        Mode::Records => &Ident::new("window_of", name.span()),
+        _ => name,
     };
     let args = args.iter().map(|arg| match arg {
         Arg::Value(expr) => rewritten(expr, mode, &plan.values),
@@ -102,6 +110,13 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let unkeyed = one.unkeyed.then(|| ours("unkeyed"));
     let boxed = one.boxed.then(|| ours("boxed"));
     quote!(#expr #unkeyed.#name #turbofish #args #(#setters)* #boxed)
+}
+
+/// Is it a window's description that takes a closure over the records, and has one?
+fn has_closure(arg: &Arg) -> bool {
+    let Arg::Value(expr) = arg else { return false };
+    let takes = ops::described(expr).is_some_and(|window| window.takes == Takes::GapOf);
+    takes && matches!(expr, Expr::Call(call) if call.args.iter().any(|arg| matches!(arg, Expr::Closure(_))))
 }
 
 /// The parentheses of the user: an error about the arguments is shown there.

@@ -18,6 +18,8 @@ pub(super) enum Mode {
     Builder,
     /// It describes a window: its calls have named arguments.
     Window,
+    /// The same, and its closures are over the records of the stream.
+    Records,
 }
 
 /// Input: `|f| names.contains(&f.name)`
@@ -27,7 +29,14 @@ pub(super) fn rewritten(expr: &Expr, mode: Mode, values: &Values) -> TokenStream
     // a closure inside `MyOperator::new(|x| …)` runs on the records
     let mode = if mode == Mode::Builder && !matches!(expr, Expr::Closure(_)) { Mode::Owned } else { mode };
     Rewrite { values, mode, hidden: Vec::new() }.rewrite(&mut expr);
-    durations(expr.into_token_stream())
+    let tokens = durations(expr.into_token_stream());
+    let records = records();
+    if mode == Mode::Records { quote!(|#records| #tokens) } else { tokens }
+}
+
+/// What knows the type of the records.
+fn records() -> Ident {
+    Ident::new("records", Span::mixed_site())
 }
 
 struct Rewrite<'v> {
@@ -41,6 +50,10 @@ impl Rewrite<'_> {
     fn rewrite(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Closure(closure) if self.mode == Mode::Builder => self.builder(closure),
+            Expr::Closure(closure) if self.mode == Mode::Records => {
+                let (records, closure) = (records(), self.owned(closure));
+                *expr = Expr::Verbatim(quote!(#records.each(#closure)));
+            }
             Expr::Closure(closure) => *expr = Expr::Verbatim(self.owned(closure)),
             Expr::Path(path) => {
                 if let Some(name) = path.path.get_ident()
@@ -63,7 +76,7 @@ impl Rewrite<'_> {
             }
             _ => children(expr, &mut |inside| self.rewrite(inside)),
         }
-        if let (Mode::Window, Expr::Call(call)) = (self.mode, &*expr) {
+        if let (Mode::Window | Mode::Records, Expr::Call(call)) = (self.mode, &*expr) {
             *expr = Expr::Verbatim(with_setters(call));
         }
     }

@@ -222,6 +222,7 @@ impl<'a> Builder<'a, '_> {
                 _ if call.paren.is_none() && ops::operator(&name).is_some() => message::no_parentheses(&name),
                 _ if ops::RESERVED.contains(&name.as_str()) => message::reserved_operator(&name),
                 Some(owner) => message::named_as_method(&name, owner),
+                None if let Some(window) = ops::window(&name) => message::window_as_operator(window),
                 None => {
                     let known = ops::OPERATORS.iter().map(|row| row.name);
                     message::unknown_operator(&name, closest(&name, known))

@@ -2,7 +2,7 @@
 
 use super::{Domain, Flow, Node, Op};
 use crate::ast::{Arg, Call};
-use crate::ops::{EdgeKind, Input, Operator, Output, Shape, Time};
+use crate::ops::{self, EdgeKind, Input, Operator, Output, Shape, Time};
 use crate::text::text;
 use syn::{Expr, ExprCall, Lit};
 
@@ -39,19 +39,19 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
 /// `late = side` holds from the window up to the operator that closes it.
 fn late_side(call: &Call, input: Flow) -> bool {
     match call.named("late") {
-        // `global()` has no late elements, which is reported by itself
-        Some(Expr::Path(path)) => path.path.is_ident("side") && !is_global(call),
+        // `global()` and `count(…)` have no late elements, which is reported by itself
+        Some(Expr::Path(path)) => path.path.is_ident("side") && !is_timeless(call),
         Some(_) => false,
         None => input.late_side && input.shape == Shape::Windowed && call.name == "named",
     }
 }
 
-fn is_global(window: &Call) -> bool {
+fn is_timeless(window: &Call) -> bool {
     let mut described = window.args.iter().filter_map(|arg| match arg {
-        Arg::Value(Expr::Call(description)) => Some(&*description.func),
-        _ => None,
+        Arg::Value(description) => ops::described(description),
+        Arg::Stream(_) => None,
     });
-    described.any(|func| matches!(func, Expr::Path(path) if path.path.is_ident("global")))
+    described.any(|window| !window.needs_event_time)
 }
 
 /// How records reach `to`. A key takes effect where something keeps state by it.

@@ -40,9 +40,23 @@ pub(crate) fn negative(what: &str, found: &str) -> Message {
         .help("0 or more; `0ms` is allowed")
 }
 
-pub(crate) fn offset_too_large(offset: &str, size: &str) -> Message {
-    Message::new(format!("the offset `{offset}` is not smaller than the size `{size}`"))
-        .help("an offset shifts a window by less than its size, to either side")
+/// `period` is what the distance from one window to the next is called.
+pub(crate) fn offset_too_large(offset: &str, period: &str, length: &str) -> Message {
+    Message::new(format!("the offset `{offset}` is not smaller than the {period} `{length}`"))
+        .help(format!("an offset shifts a window by less than its {period}, to either side"))
+}
+
+pub(crate) fn gaps(size: &str, slide: &str) -> Message {
+    Message::new(format!("windows of `{size}`, one each `{slide}`, leave out what lies between them")).help(
+        format!("if that is meant, write `sliding({size}, {slide}, gaps = true)`; the slide comes second"),
+    )
+}
+
+pub(crate) fn too_many_windows(windows: i128, max: u64) -> Message {
+    Message::new(format!(
+        "each record would be in {windows} windows, and have as many results; {max} is the limit"
+    ))
+    .help("use a longer slide or a shorter size")
 }
 
 pub(crate) fn duration_in_plain_rust(literal: &str) -> Message {

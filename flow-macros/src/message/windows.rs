@@ -1,7 +1,7 @@
 //! Keys, time and windows.
 
 use crate::diag::Message;
-use crate::ops::{Operator, WindowKind};
+use crate::ops::{OVERLAPPING_MAX, Operator, WINDOWS, WindowKind};
 use proc_macro2::Ident;
 
 pub(crate) fn needs_key(operator: &Operator) -> Message {
@@ -54,8 +54,10 @@ pub(crate) fn late_policy_missing() -> Message {
         .help("write `late = drop`, `late = side` or `late = fail`")
 }
 
-pub(crate) fn late_on_global(name: &str) -> Message {
-    Message::new(format!("`{name}` has no meaning for `global()`: no element is late for it"))
+pub(crate) fn late_without_time(name: &str, window: &WindowKind) -> Message {
+    let window =
+        if window.lengths.is_empty() { window.usage.to_owned() } else { format!("{}(…)", window.name) };
+    Message::new(format!("`{name}` has no meaning for `{window}`: no element is late for it"))
         .help(format!("remove `{name}`"))
 }
 
@@ -89,6 +91,45 @@ pub(crate) fn unknown_window(name: &str, meant: &WindowKind) -> Message {
 }
 
 pub(crate) fn reserved_window(name: &str) -> Message {
+    let windows: Vec<String> = WINDOWS.iter().map(|window| format!("`{}`", window.usage)).collect();
     Message::new(format!("there is no window `{name}` in this version"))
-        .help("there are `tumbling(size)` and `global()`")
+        .help(format!("there are {}", windows.join(", ")))
+}
+
+pub(crate) fn window_as_operator(window: &WindowKind) -> Message {
+    Message::new(format!("`{}` is no operator, but a window", window.name))
+        .help(format!("write `.window({})`", window.usage))
+}
+
+pub(crate) fn gap_without_closure(usage: &str) -> Message {
+    Message::new("`session_by` takes a closure that gives the gap of each record")
+        .help(format!("write `session_by(|record| …)`, or `{usage}` for one gap"))
+}
+
+pub(crate) fn gap_with_closure() -> Message {
+    Message::new("`session` takes one gap for all records")
+        .help("write `session(30min)`, or `session_by(|record| …)` for a gap of each record")
+}
+
+pub(crate) fn no_elements(what: &str) -> Message {
+    Message::new(format!("{what} has to be at least one element, but this is `0`"))
+}
+
+pub(crate) fn time_for_elements(time: &str) -> Message {
+    Message::new(format!("`count` takes a number of elements, but `{time}` is a time"))
+        .help(format!("write `count(100)`, or `tumbling({time})` for windows of time"))
+}
+
+pub(crate) fn gaps_between_windows(size: u64, every: u64) -> Message {
+    Message::new(format!(
+        "windows of {size} every {every} elements leave gaps: the elements in them are in no window"
+    ))
+    .help("write `gaps = true` if that is meant")
+}
+
+pub(crate) fn too_many_overlap(size: u64, every: u64) -> Message {
+    Message::new(format!(
+        "windows of {size} every {every} elements: each element would be in {}, and {OVERLAPPING_MAX} are the limit",
+        size.div_ceil(every)
+    ))
 }

@@ -15,7 +15,7 @@ fn rides() -> Vec<Ride> {
 dataflow! {
     pub fn p() {
         let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 0s);
-        rides.window(sliding(1h, 1min)).count().for_each(|x| println!("{x:?}"));
+        rides.window(hopping(1h, 1min)).count().for_each(|x| println!("{x:?}"));
     }
 }
 

@@ -4,6 +4,7 @@ mod w1;
 mod w2;
 mod w3;
 mod w4;
+mod w5;
 
 use std::process::ExitCode;
 
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
         "w2" => Some(w2::run(run)),
         "w3" => Some(w3::run(run)),
         "w4" => Some(w4::run(run)),
+        "w5" => Some(w5::run(run)),
         _ => None,
     })
 }

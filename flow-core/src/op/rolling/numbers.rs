@@ -11,6 +11,8 @@ use crate::aggregate::Overflow;
 pub trait Number: Copy + Send + 'static {
     /// 0.
     const ZERO: Self;
+    /// Whether `plus` and `minus` do not round.
+    const EXACT: bool;
     /// `self + other`.
     ///
     /// # Errors
@@ -24,6 +26,9 @@ pub trait Number: Copy + Send + 'static {
     /// # Errors
     /// When the difference is outside the type's range.
     fn minus(self, other: Self) -> Result<Self, Overflow>;
+    /// `self − other`, around the end of the range.
+    #[must_use]
+    fn wrapping_minus(self, other: Self) -> Self;
     /// As a float.
     fn to_f64(self) -> f64;
 }
@@ -33,6 +38,7 @@ macro_rules! integers {
         #[diagnostic::do_not_recommend]
         impl Number for $t {
             const ZERO: Self = 0;
+            const EXACT: bool = true;
             #[inline(always)]
             fn plus(self, other: Self) -> Result<Self, Overflow> {
                 self.checked_add(other).ok_or(Overflow)
@@ -44,6 +50,10 @@ macro_rules! integers {
             #[inline(always)]
             fn minus(self, other: Self) -> Result<Self, Overflow> {
                 self.checked_sub(other).ok_or(Overflow)
+            }
+            #[inline(always)]
+            fn wrapping_minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
             }
             #[inline(always)]
             fn to_f64(self) -> f64 {
@@ -59,6 +69,7 @@ macro_rules! floats {
         #[diagnostic::do_not_recommend]
         impl Number for $t {
             const ZERO: Self = 0.0;
+            const EXACT: bool = false;
             #[inline(always)]
             fn plus(self, other: Self) -> Result<Self, Overflow> {
                 Ok(self + other)
@@ -70,6 +81,10 @@ macro_rules! floats {
             #[inline(always)]
             fn minus(self, other: Self) -> Result<Self, Overflow> {
                 Ok(self - other)
+            }
+            #[inline(always)]
+            fn wrapping_minus(self, other: Self) -> Self {
+                self - other
             }
             #[inline(always)]
             fn to_f64(self) -> f64 {

@@ -1,0 +1,167 @@
+//! The operator: an element goes into the open windows of its key, and shows the one that it fills.
+
+use super::lifting::Lifting;
+use super::open::Windows;
+use super::saved::{restore, snapshot};
+use super::spec::Counted;
+use crate::aggregate::{Aggregate, Overflow};
+use crate::error::Result;
+use crate::op::operator::operator_error;
+use crate::op::{KeyFn, KeyTypes};
+use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::{Keep, Pane};
+use crate::time::Timestamp;
+use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, row};
+use crate::window::late::Policy;
+use crate::window::spec::Span;
+use std::any::TypeId;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::vec::IntoIter;
+
+/// What crosses for one element.
+pub type CountItem<X, F, A, L> =
+    Item<<F as KeyTypes<X>>::Route, <L as Lifting>::Load<Lift<X, F, A>, <F as KeyTypes<X>>::Rest>>;
+
+/// The head of the stage of count windows.
+pub struct CountHead<X, F: KeyFn<X>, A: Aggregate<F::Value>, L, P, S, N, M> {
+    key: F,
+    aggregate: A,
+    window: Counted<L>,
+    next: N,
+    meta: Meta,
+    /// By key, in the order in which they first appeared: that of the windows left over at the end.
+    keys: Pane<F::Key, Windows<A::Acc>>,
+    ending: bool,
+    faults: Faults,
+    failed: bool,
+    types: PhantomData<fn(X, P, S) -> M>,
+}
+
+impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, L, P, S, N, M> CountHead<X, F, A, L, P, S, N, M> {
+    pub fn new(key: F, aggregate: A, window: Counted<L>, next: N, meta: Meta) -> Self {
+        let (keys, faults) = (Pane::default(), Faults::default());
+        let (ending, failed, types) = (false, false, PhantomData);
+        CountHead { key, aggregate, window, next, meta, keys, ending, faults, failed, types }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn overflow(&mut self, error: Overflow) {
+        self.failed = true;
+        self.faults.raise(operator_error(&self.meta, &error.into()));
+    }
+}
+
+impl<X, F, A, L, P, S, N, M> CountHead<X, F, A, L, P, S, N, M>
+where
+    X: 'static,
+    F: KeyFn<X>,
+    A: Aggregate<F::Value>,
+    L: Lifting,
+    P: Policy<Row<X, F, A>, F::Value>,
+    S: Stamp,
+    N: Push<P::Emit, S>,
+{
+    #[inline]
+    fn add(&mut self, item: CountItem<X, F, A, L>) -> Result<(), Overflow> {
+        let Item { hash, time, route, load } = item;
+        let (key, aggregate, window) = (&self.key, &self.aggregate, &self.window);
+        let insert = || (key.key(&route), Windows::new(window.size));
+        let (k, windows) = self.keys.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k));
+        let holding = windows.arrive(time, window.every, || aggregate.start());
+        let lift = |rest: &F::Rest| aggregate.lift(key.peek(&route, rest));
+        L::add::<Lift<X, F, A>, F::Rest, _>(load, lift, holding, |acc, x| aggregate.add(acc, x))?;
+        if let Some((span, acc)) = windows.filled(window.every) {
+            let row = row(shown::<S>(span), k.clone(), aggregate.take_result(acc));
+            emit_at_end::<_, _, _, P, S, _>(&mut self.next, row);
+        }
+        Ok(())
+    }
+}
+
+/// The bounds of a window as its result has them: without event time there are none.
+fn shown<S: Stamp>(span: Span) -> Span {
+    if TypeId::of::<S>() == TypeId::of::<()>() {
+        return Span { start: i64::MIN.into(), end: i64::MAX.into() };
+    }
+    span
+}
+
+impl<X, F, A, L, P, S, N, M> Head<CountItem<X, F, A, L>> for CountHead<X, F, A, L, P, S, N, M>
+where
+    X: 'static,
+    F: KeyFn<X, Key: Keep<M>>,
+    A: Aggregate<F::Value, Acc: Keep<M>>,
+    L: Lifting,
+    P: Policy<Row<X, F, A>, F::Value>,
+    S: Stamp,
+    N: Push<P::Emit, S>,
+    M: 'static,
+{
+    type Part = Infallible;
+
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.next
+    }
+
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.next
+    }
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.faults = cx.faults().clone();
+        Ok(())
+    }
+
+    fn items(&mut self, _: usize, items: &mut IntoIter<CountItem<X, F, A, L>>, n: usize) {
+        for item in items.by_ref().take(n) {
+            if self.failed {
+                return;
+            }
+            if let Err(error) = self.add(item) {
+                self.overflow(error);
+            }
+        }
+    }
+
+    fn watermark(&mut self, w: Timestamp) {
+        // All input has ended. What is left over leaves before this mark, or a window behind would fire without it.
+        self.ending |= w == Timestamp::MAX;
+    }
+
+    fn end(&mut self) {
+        self.ending = true;
+    }
+
+    fn fire(&mut self) -> Fire {
+        if !self.ending || self.window.exact {
+            return Fire::Done;
+        }
+        loop {
+            if !self.next.room() {
+                return Fire::Paused;
+            }
+            for _ in 0..FIRED_AT_ONCE {
+                let Some((key, mut windows)) = self.keys.pop() else {
+                    self.keys.clear();
+                    return Fire::Done;
+                };
+                if let Some((span, acc)) = windows.left_over() {
+                    let row = row(shown::<S>(span), key, self.aggregate.take_result(acc));
+                    emit_at_end::<_, _, _, P, S, _>(&mut self.next, row);
+                }
+            }
+        }
+    }
+
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        let key = &self.key;
+        snapshot::<M, _, _>(&self.keys, group, out, |k| key.hash(k))
+    }
+
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        let key = &self.key;
+        restore::<M, _, _>(&mut self.keys, bytes, |k| key.hash(k))
+    }
+}

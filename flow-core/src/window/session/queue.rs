@@ -1,0 +1,43 @@
+//! When which session is looked at next.
+//!
+//! A session has one entry that counts, for a time at which it may be due, or before: an element that makes it longer leaves the
+//! entry as it is, and whoever finds a session before its time puts it back. So most elements leave the queue alone. An entry of a
+//! session that has been taken in by another, or has since been queued for an earlier time, says nothing.
+
+use crate::time::Timestamp;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A session and when to look at it. The order is that in which sessions fire: by their ends, and of equal ones by who holds the
+/// element that arrived first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// When.
+    pub time: i128,
+    /// Which session.
+    pub born: u64,
+    /// The slot of its key.
+    pub slot: u32,
+}
+
+/// The entries, the earliest first.
+#[derive(Default)]
+pub struct Queue(BinaryHeap<Reverse<Entry>>);
+
+impl Queue {
+    /// Adds an entry.
+    pub fn push(&mut self, entry: Entry) {
+        self.0.push(Reverse(entry));
+    }
+
+    /// Takes the first entry, if it is due at watermark `w`. What is beyond the range of timestamps is due at the last of them.
+    pub fn pop(&mut self, w: Timestamp) -> Option<Entry> {
+        let Reverse(first) = *self.0.peek()?;
+        is_due(first.time, w).then(|| self.0.pop())?.map(|entry| entry.0)
+    }
+}
+
+/// Whether watermark `w` has come to `time`.
+pub fn is_due(time: i128, w: Timestamp) -> bool {
+    time.min(i64::MAX.into()) <= w.0.into()
+}

@@ -1,0 +1,63 @@
+//! Count windows: how many elements are in one, and how many from one beginning to the next.
+
+use super::{calls, values};
+use crate::ast::{Given, given};
+use crate::diag::Diagnostics;
+use crate::duration::{self, Argument};
+use crate::graph::Graph;
+use crate::message;
+use crate::ops::{self, OVERLAPPING_MAX, Output, Takes};
+use syn::Expr;
+
+/// `count(0)` holds nothing; `count(100ms)` is a time; `count(3, every = 5)` leaves gaps.
+pub(super) fn counts(graph: &Graph, diagnostics: &mut Diagnostics) {
+    let windows = calls(graph).filter(|(_, _, row)| row.output == Output::Window);
+    for description in windows.flat_map(|(_, call, _)| values(call)) {
+        let counted = ops::described(description).is_some_and(|window| window.takes == Takes::Elements);
+        let Expr::Call(call) = description else { continue };
+        let (mut size, mut gaps) = (None, false);
+        for arg in call.args.iter().filter(|_| counted) {
+            match given(arg.clone()) {
+                Given::Positional(arg) => size = elements(&arg, "the size of a count window", diagnostics),
+                Given::Named(given) if given.name == "gaps" => gaps = true,
+                Given::Named(_) => {}
+            }
+        }
+        for arg in call.args.iter().filter(|_| counted) {
+            if let Given::Named(given) = given(arg.clone())
+                && given.name == "every"
+            {
+                let every = elements(&given.value, "`every`", diagnostics);
+                together(size, every, gaps, &given.value, diagnostics);
+            }
+        }
+    }
+}
+
+/// A literal number of elements, where it is one that can be.
+fn elements(arg: &Expr, what: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
+    match duration::argument(arg) {
+        Argument::Millis(_) => {
+            let time = crate::text::text(quote::quote!(#arg));
+            diagnostics.error(arg, message::time_for_elements(&time));
+            None
+        }
+        Argument::Bare(digits) => {
+            let count = digits.parse().ok();
+            if count == Some(0) {
+                diagnostics.error(arg, message::no_elements(what));
+            }
+            count.filter(|count| *count > 0)
+        }
+        Argument::Expression => None,
+    }
+}
+
+fn together(size: Option<u64>, every: Option<u64>, gaps: bool, at: &Expr, diagnostics: &mut Diagnostics) {
+    let (Some(size), Some(every)) = (size, every) else { return };
+    if every > size && !gaps {
+        diagnostics.error(at, message::gaps_between_windows(size, every));
+    } else if size.div_ceil(every) > OVERLAPPING_MAX {
+        diagnostics.error(at, message::too_many_overlap(size, every));
+    }
+}
