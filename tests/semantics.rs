@@ -7,7 +7,7 @@
 //! | cases | need |
 //! |---|---|
 //! | N13 | evictors |
-//! | J1 to J11, "`None` never joins `None`" | joins |
+//! | J1 to J7 | interval joins |
 //! | T1 to T6, T10, W16 | timers, `process` |
 //! | T7, T9 | state with a time to live |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
@@ -18,6 +18,8 @@
 mod aggregates;
 #[path = "semantics/case.rs"]
 mod case;
+#[path = "semantics/joins.rs"]
+mod joins;
 #[path = "semantics/large.rs"]
 mod large;
 #[path = "semantics/pipeline.rs"]
@@ -50,4 +52,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, order, keyed, text);
+suites!(windows, sliding, sessions, counts, late, order, keyed, joins, text);

@@ -17,7 +17,7 @@ pub(super) fn statements_end_in_a_sink(graph: &Graph, diagnostics: &mut Diagnost
             continue;
         };
         if let Op::Call { call, row } = &last.op
-            && last.output.shape != Shape::Windowed
+            && !matches!(last.output.shape, Shape::Windowed | Shape::Joined)
         {
             diagnostics.error(&call.name, message::goes_nowhere(Some(row.name)));
         }
