@@ -28,6 +28,8 @@ mod pipeline;
 mod random;
 #[path = "semantics/random_counts.rs"]
 mod random_counts;
+#[path = "semantics/random_joins.rs"]
+mod random_joins;
 #[path = "semantics/random_sessions.rs"]
 mod random_sessions;
 #[path = "semantics/rows.rs"]

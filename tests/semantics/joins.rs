@@ -3,8 +3,8 @@
 use crate::case::{El, number};
 use crate::pipeline::{Elements, Probe};
 use flow_core::join::form::Grouping;
-use flow_core::join::joined::Ends;
-use flow_core::join::window::JoinWindow;
+use flow_core::join::in_window::JoinWindow;
+use flow_core::join::joined::SideEnds;
 use flow_core::join::{Form, Joined};
 use flow_core::op::{Chain, Forked};
 use flow_core::prelude::*;
@@ -87,7 +87,7 @@ fn closed<F, E>(
 ) -> Elements
 where
     F: Form<El, El, Out: Shown + Send> + Grouping<El, El, Out: Shown + Send>,
-    E: Ends,
+    E: SideEnds,
 {
     by_window(job, joined, words, probe)
 }
@@ -104,7 +104,7 @@ fn by_window<F, E>(
 ) -> Elements
 where
     F: Grouping<El, El, Out: Shown + Send>,
-    E: Ends,
+    E: SideEnds,
 {
     let length = |name| Millis(option(words, name).map_or(0, number));
     match words[2] {
@@ -131,7 +131,7 @@ fn in_window<F, W, E>(
 where
     F: Grouping<El, El, Out: Shown + Send>,
     W: JoinWindow + Over<ScriptKind>,
-    E: Ends,
+    E: SideEnds,
 {
     let rows = joined.window(window).lateness(Millis(option(words, "lateness").map_or(0, number)));
     match option(words, "late").unwrap_or("drop") {

@@ -65,7 +65,8 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     let mut stream = if let Some(words) = join {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let [left, right] = &partitions[..] else { panic!("{}: a join has two inputs", case.id) };
-        let side = |steps: &Vec<Step<El>>, last| seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
+        let side =
+            |steps: &Vec<Step<El>>, last| seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
         crate::joins::join(job, side(left, false), side(right, true), &words, probe)
     } else if case.has("union") {
         let last = partitions.len() - 1;

@@ -81,7 +81,8 @@ type Whole<Q, L, R> = Windowed<Q, Groups<L, R>>;
 /// A row.
 type RowOf<Q, L, R, F> = Windowed<Q, <F as Grouping<L, R>>::Out>;
 
-impl<Q, L, R, F, P, S, N> Push<<P as Policy<Whole<Q, L, R>, Either<L, R>>>::Emit, S> for Rows<Q, L, R, F, P, N>
+impl<Q, L, R, F, P, S, N> Push<<P as Policy<Whole<Q, L, R>, Either<L, R>>>::Emit, S>
+    for Rows<Q, L, R, F, P, N>
 where
     Q: Clone + 'static,
     L: 'static,

@@ -23,30 +23,30 @@ pub struct Both<A, B>(A, B);
 
 /// The ends of both sides are elsewhere: `dataflow!` hangs them where their streams branch.
 #[derive(Clone)]
-pub struct Apart;
+pub struct Detached;
 
 /// Where the ends of both sides are.
-pub trait Ends: Clone + Send + 'static {
+pub trait SideEnds: Clone + Send + 'static {
     /// Builds them, if they belong to the join.
     fn build(self, cx: &mut BuildCx);
 }
 
-impl<A: Terminal, B: Terminal> Ends for Both<A, B> {
+impl<A: Terminal, B: Terminal> SideEnds for Both<A, B> {
     fn build(self, cx: &mut BuildCx) {
         self.0.build_end(cx, Whole);
         self.1.build_end(cx, Whole);
     }
 }
 
-impl Ends for Apart {
+impl SideEnds for Detached {
     fn build(self, _: &mut BuildCx) {}
 }
 
 impl<Q, L, R, K, J, F, A, B> Joined<Q, L, R, K, J, F, Both<A, B>> {
     /// The ends of both sides, each of which belongs to what it hangs on, and the join without them.
-    pub fn apart(self) -> (A, B, Joined<Q, L, R, K, J, F, Apart>) {
+    pub fn apart(self) -> (A, B, Joined<Q, L, R, K, J, F, Detached>) {
         let Both(a, b) = self.ends;
-        (a, b, Joined { edges: self.edges, ends: Apart, types: PhantomData })
+        (a, b, Joined { edges: self.edges, ends: Detached, types: PhantomData })
     }
 }
 
@@ -82,24 +82,22 @@ pub type JoinOf<X, K, C, F, Y, J, D, G, M> = Proved<
     >,
 >;
 
-macro_rules! joins {
-    ($($(#[$doc:meta])* $name:ident $form:ident;)*) => {
-        impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {$(
-            $(#[$doc])*
-            pub fn $name<Y: 'static, J, D, G>(self, right: KeyedStream<Y, J, D, G>) -> JoinOf<X, K, C, F, Y, J, D, G, $form>
-            where
-                J: Kind<Mode = K::Mode>,
-                G: KeyTypes<Y, Key: SameKey<F::Key>>,
-            {
-                let edges = [EdgeRef::fresh(), EdgeRef::fresh()];
-                let left = SideEnd::new(self.chain, self.key, edges[0].clone());
-                let right = SideEnd::new(right.chain, right.key, edges[1].clone());
-                Joined { edges, ends: Both(left, right), types: PhantomData }
-            }
-        )*}
-    };
+/// A join of two streams, made of their parts.
+fn joined<X, K, C, F, Y, J, D, G, M>(
+    left: KeyedStream<X, K, C, F>,
+    right: KeyedStream<Y, J, D, G>,
+) -> JoinOf<X, K, C, F, Y, J, D, G, M>
+where
+    F: KeyTypes<X>,
+    G: KeyTypes<Y, Key: SameKey<F::Key>>,
+{
+    let edges = [EdgeRef::fresh(), EdgeRef::fresh()];
+    let left = SideEnd::new(left.chain, left.key, edges[0].clone());
+    let right = SideEnd::new(right.chain, right.key, edges[1].clone());
+    Joined { edges, ends: Both(left, right), types: PhantomData }
 }
-joins! {
+
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     /// The elements of both streams that match: with one key, and as what follows says, such as in one window.
     ///
     /// ```
@@ -114,13 +112,53 @@ joins! {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [("ann", 12, 3), ("ann", 12, 8)]);
     /// ```
-    join Inner;
+    pub fn join<Y: 'static, J, D, G>(
+        self,
+        right: KeyedStream<Y, J, D, G>,
+    ) -> JoinOf<X, K, C, F, Y, J, D, G, Inner>
+    where
+        J: Kind<Mode = K::Mode>,
+        G: KeyTypes<Y, Key: SameKey<F::Key>>,
+    {
+        joined(self, right)
+    }
+
     /// As `join`, and the left elements that match nothing: `(L, Option<R>)`.
-    left_join LeftOuter;
+    pub fn left_join<Y: 'static, J, D, G>(
+        self,
+        right: KeyedStream<Y, J, D, G>,
+    ) -> JoinOf<X, K, C, F, Y, J, D, G, LeftOuter>
+    where
+        J: Kind<Mode = K::Mode>,
+        G: KeyTypes<Y, Key: SameKey<F::Key>>,
+    {
+        joined(self, right)
+    }
+
     /// As `join`, and the right elements that match nothing: `(Option<L>, R)`.
-    right_join RightOuter;
+    pub fn right_join<Y: 'static, J, D, G>(
+        self,
+        right: KeyedStream<Y, J, D, G>,
+    ) -> JoinOf<X, K, C, F, Y, J, D, G, RightOuter>
+    where
+        J: Kind<Mode = K::Mode>,
+        G: KeyTypes<Y, Key: SameKey<F::Key>>,
+    {
+        joined(self, right)
+    }
+
     /// As `join`, and the elements of both sides that match nothing: `(Option<L>, Option<R>)`.
-    full_join Full;
+    pub fn full_join<Y: 'static, J, D, G>(
+        self,
+        right: KeyedStream<Y, J, D, G>,
+    ) -> JoinOf<X, K, C, F, Y, J, D, G, Full>
+    where
+        J: Kind<Mode = K::Mode>,
+        G: KeyTypes<Y, Key: SameKey<F::Key>>,
+    {
+        joined(self, right)
+    }
+
     /// The elements of both streams, those of a key and window together: `(Vec<L>, Vec<R>)`.
     ///
     /// ```
@@ -137,7 +175,16 @@ joins! {
     /// rows.sort();
     /// assert_eq!(rows, [("rum", 1, 0), ("tea", 2, 1)]);
     /// ```
-    co_group CoGroup;
+    pub fn co_group<Y: 'static, J, D, G>(
+        self,
+        right: KeyedStream<Y, J, D, G>,
+    ) -> JoinOf<X, K, C, F, Y, J, D, G, CoGroup>
+    where
+        J: Kind<Mode = K::Mode>,
+        G: KeyTypes<Y, Key: SameKey<F::Key>>,
+    {
+        joined(self, right)
+    }
 }
 
 /// How elements that belong together are found: the head of the stage behind both edges.
@@ -176,7 +223,7 @@ impl<Q, L, R, O: Clone, E: Clone> Clone for JoinChain<Q, L, R, O, E> {
     }
 }
 
-impl<Q: 'static, L: 'static, R: 'static, O: JoinOp<Q, L, R>, E: Ends> Chain for JoinChain<Q, L, R, O, E> {
+impl<Q: 'static, L: 'static, R: 'static, O: JoinOp<Q, L, R>, E: SideEnds> Chain for JoinChain<Q, L, R, O, E> {
     type Out = O::Out;
     type Stamp = O::Stamp;
     type Root = NoRoot;

@@ -6,14 +6,14 @@
 //!   that match nothing: inner, left, right, full, co-group;
 //! * [`side`]: one side of a join, up to the exchange;
 //! * [`nothing`]: keys that say that there is none;
-//! * [`window`]: elements that are in one window; `grouped`: a window's elements of both sides, and their pairs.
+//! * [`in_window`]: elements that are in one window; `grouped`: a window's elements of both sides, and their pairs.
 
 pub mod form;
 mod grouped;
+pub mod in_window;
 pub mod joined;
 pub mod nothing;
 pub mod side;
-pub mod window;
 
 pub use form::{CoGroup, Form, Full, Inner, LeftOuter, RightOuter};
 pub use joined::Joined;

@@ -1,9 +1,9 @@
 //! One side of a join, up to the exchange: each element goes to the instance that owns its key, and says on which side it was.
 
+use crate::batch::Mark;
 use crate::error::Result;
 use crate::op::edges::sender_tail;
 use crate::op::{Chain, Either, KeyFn, Terminal, Visit};
-use crate::batch::Mark;
 use crate::stage::{BuildCx, EdgeRef, OpenCx, Outs, Push, Stamp, Tail};
 use crate::time::Grid;
 use crate::window::base::Item;

@@ -29,7 +29,10 @@ fn ends_by_itself(graph: &Graph, segment: &Segment, last: Option<&Node>) -> bool
     let Some(last) = last else {
         return match &segment.start {
             Start::Function { .. } | Start::Opaque(_) => true,
-            Start::Stream(one) => graph.stream(one.stream).flow.tainted,
+            Start::Stream(one) => {
+                let flow = graph.stream(one.stream).flow;
+                flow.tainted || flow.shape == Shape::Joined
+            }
             Start::Source(_) => false,
         };
     };

@@ -6,7 +6,7 @@ use crate::ast::{Arg, Call};
 use crate::diag::Diagnostics;
 use crate::graph::{Domain, Ending, Graph, Node, Op};
 use crate::message;
-use crate::ops::{self, Output, Shape};
+use crate::ops::{self, Output, Shape, Takes};
 
 /// `rides.key_by(|r| r.city).join(fares)`: the right side has no key. (A left side without one is as any operator's.)
 pub(super) fn have_two_keys(graph: &Graph, diagnostics: &mut Diagnostics) {
@@ -28,7 +28,8 @@ pub(super) fn have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
         match (node.input.time == Domain::None, node.input.right == Domain::None) {
             (false, false) => {}
             (left, right) => {
-                diagnostics.error(&call.name, message::join_without_time(&call.name.to_string(), left, right));
+                diagnostics
+                    .error(&call.name, message::join_without_time(&call.name.to_string(), left, right));
             }
         }
     }
@@ -36,8 +37,20 @@ pub(super) fn have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
 
 /// The calls that say of a join what belongs together.
 fn closing<'g, 'a>(graph: &'g Graph<'a>) -> impl Iterator<Item = (&'g Node<'a>, &'a Call)> {
-    let closing = calls(graph).filter(|(node, _, row)| node.input.shape == Shape::Joined && row.closes_join());
+    let closing =
+        calls(graph).filter(|(node, _, row)| node.input.shape == Shape::Joined && row.closes_join());
     closing.map(|(node, call, _)| (node, call))
+}
+
+/// `a.join(b).window(count(10))`: elements of both sides are not counted together, nor have they one gap for each.
+pub(super) fn windows_are_of_time(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for description in closing(graph).flat_map(|(_, call)| values(call)) {
+        if let Some(window) = ops::described(description)
+            && matches!(window.takes, Takes::Elements | Takes::GapOf)
+        {
+            diagnostics.error(description, message::no_window_of_a_join(window.name));
+        }
+    }
 }
 
 /// A window needs it if its description does.
@@ -53,7 +66,11 @@ pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
             diagnostics.error(&call.name, message::join_not_closed(row.name));
         }
     }
-    for segment in graph.segments.iter().filter(|segment| !matches!(segment.end, Ending::Stream(_) | Ending::FanIn { .. })) {
+    for segment in graph
+        .segments
+        .iter()
+        .filter(|segment| !matches!(segment.end, Ending::Stream(_) | Ending::FanIn { .. }))
+    {
         let (last, tainted) = match (graph.last(segment), segment.inputs().first()) {
             (Some(node), _) => (Some(node), node.output.tainted),
             (None, Some(first)) => {

@@ -10,9 +10,8 @@ use syn::Expr;
 /// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
 /// Behind a sub-pipeline only the types know.
 pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
-    let untimed = |(node, ..): &(&Node, _, _)| {
-        node.input.time == Domain::None && node.input.shape != Shape::Joined
-    };
+    let untimed =
+        |(node, ..): &(&Node, _, _)| node.input.time == Domain::None && node.input.shape != Shape::Joined;
     for (_, call, _) in calls(graph).filter(untimed) {
         for expr in values(call) {
             let Some(name) = called(expr) else { continue };

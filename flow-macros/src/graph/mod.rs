@@ -227,13 +227,23 @@ impl Op<'_> {
 
 impl Flow {
     /// What nothing is known of.
-    pub const UNKNOWN: Flow =
-        Flow { shape: Shape::Unknown, time: Domain::Unknown, right: Domain::Unknown, late_side: false, tainted: false };
+    pub const UNKNOWN: Flow = Flow {
+        shape: Shape::Unknown,
+        time: Domain::Unknown,
+        right: Domain::Unknown,
+        late_side: false,
+        tainted: false,
+    };
     /// What depends on a reported mistake.
     pub const TAINTED: Flow = Flow { tainted: true, ..Flow::UNKNOWN };
     /// What a source gives.
-    pub const SOURCE: Flow =
-        Flow { shape: Shape::Plain, time: Domain::None, right: Domain::Unknown, late_side: false, tainted: false };
+    pub const SOURCE: Flow = Flow {
+        shape: Shape::Plain,
+        time: Domain::None,
+        right: Domain::Unknown,
+        late_side: false,
+        tainted: false,
+    };
 }
 
 impl Node<'_> {

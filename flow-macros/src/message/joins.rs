@@ -19,6 +19,12 @@ pub(crate) fn join_without_time(closing: &str, left: bool, right: bool) -> Messa
         .help("put `.event_time(|record| …, disorder = 5s)` upstream, before `key_by`")
 }
 
+pub(crate) fn no_window_of_a_join(window: &str) -> Message {
+    Message::new(format!("two streams cannot be joined in windows of `{window}`")).help(
+        "there are `tumbling(1h)`, `sliding(1h, 5min)`, `session(30min)` and, of bounded input, `global()`",
+    )
+}
+
 pub(crate) fn join_not_closed(operator: &str) -> Message {
     Message::new(format!("`{operator}` stands behind a join, but a join is not a stream yet"))
         .help(format!("say first which elements belong together: {CLOSING}"))

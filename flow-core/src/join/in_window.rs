@@ -9,7 +9,9 @@ use super::side::Crossing;
 use crate::error::Result;
 use crate::op::key_fn::ByPair;
 use crate::op::{Either, Key, Kind, Stream};
-use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Stamp, Tail};
+use crate::stage::{
+    BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Stamp, Tail,
+};
 use crate::state::Keep;
 use crate::time::{Grid, Millis, Timestamp};
 use crate::window::aggregate::fits;
@@ -91,8 +93,13 @@ impl<W: Assign> JoinWindow for W {
         N: Push<P::Emit, S>,
         M: 'static,
     {
-        let base =
-            Base::<Pair<Q, L, R>, Of<Q, L, R>, Gather, P, S, N>::new(ByPair::new(), Gather, lateness, next, meta);
+        let base = Base::<Pair<Q, L, R>, Of<Q, L, R>, Gather, P, S, N>::new(
+            ByPair::new(),
+            Gather,
+            lateness,
+            next,
+            meta,
+        );
         // What it takes is what the sides send: the load of an `Uncut` policy is the element.
         self.stage::<Pair<Q, L, R>, Of<Q, L, R>, Gather, P, S, N, M>(base)
     }
@@ -209,7 +216,11 @@ where
             return;
         }
         let own = window.due(lateness.allowed);
-        let own = if <P as Policy<Windowed<Q, F::Out>, Either<L, R>>>::REPORTS { own.with_exact_late() } else { own };
+        let own = if <P as Policy<Windowed<Q, F::Out>, Either<L, R>>>::REPORTS {
+            own.with_exact_late()
+        } else {
+            own
+        };
         let grid = own.and(&next.grid());
         edges.iter().for_each(|edge| edge.listen(grid.clone()));
         let next = Rows::<Q, L, R, F, P, N>::new(next);
