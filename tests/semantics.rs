@@ -2,17 +2,18 @@
 //! simulations, with batches of 1, 7 and 1024. At parallelism 1 the output is compared byte for byte, late elements included;
 //! elsewhere, and where several inputs meet, the set of rows is.
 //!
+//! Case W16 is a test of `flow_core::stage`, beside what it is about; timers of the clock (T3, T6) are one of `flow-core/tests`.
+//!
 //! Cases that need operators which do not exist yet:
 //!
 //! | cases | need |
 //! |---|---|
 //! | N13 | evictors |
 //! | J1 to J7 | interval joins |
-//! | T1 to T6, T10, W16 | timers, `process` |
 //! | T7, T9 | state with a time to live |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
 //! | I1 to I5 | iteration |
-//! | A5 | `#[batch]` |
+//! | A5, T10 | `#[batch]` |
 
 #[path = "semantics/aggregates.rs"]
 mod aggregates;
@@ -32,12 +33,16 @@ mod random_counts;
 mod random_joins;
 #[path = "semantics/random_sessions.rs"]
 mod random_sessions;
+#[path = "semantics/random_timers.rs"]
+mod random_timers;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
 mod runner;
 #[path = "semantics/text_files.rs"]
 mod text_files;
+#[path = "semantics/timers.rs"]
+mod timers;
 
 /// Runs all cases of a suite file and reports every one that is wrong.
 fn suite(text: &str) {
@@ -54,4 +59,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, order, keyed, joins, text);
+suites!(windows, sliding, sessions, counts, late, order, keyed, joins, timers, text);

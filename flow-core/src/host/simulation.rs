@@ -99,13 +99,13 @@ impl Run {
             Progress::Made | Progress::Done => self.wake(),
             quiet => self.quiet[task] = Some(quiet),
         }
-        if matches!(self.quiet[task], Some(Progress::Blocked(_))) {
+        if self.quiet[task].is_some() {
             self.tell_receivers();
         }
         Ok(())
     }
 
-    /// A task that is blocked may still have moved a part of its overflow into a ring.
+    /// A task that is blocked, or waits, may still have moved a part of its overflow into a ring.
     fn tell_receivers(&mut self) {
         for (task, quiet) in self.tasks.iter_mut().zip(&mut self.quiet) {
             if quiet.is_some() && task.has_news() {

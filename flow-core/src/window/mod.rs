@@ -32,6 +32,7 @@ pub mod windowing;
 
 pub use count::{Counted, count};
 pub use late::{Late, Lateness};
+pub(crate) use saved::take as take_bytes;
 pub use session::{Session, session, session_by};
 pub use sliding::{Sliding, sliding};
 pub use spec::{Global, Tumbling, Windowed, global, tumbling};
