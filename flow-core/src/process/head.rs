@@ -65,7 +65,7 @@ where
         let ProcessHead { core, key, process, .. } = self;
         let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
         core.around.forget_now();
-        core.table.reserve(n, &keys.hash);
+        core.table.reserve(n, keys.hash);
         for (hash, ..) in items.as_slice().iter().take(AHEAD) {
             core.table.prefetch(*hash);
         }
