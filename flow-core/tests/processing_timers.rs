@@ -240,7 +240,7 @@ fn a_timer_fires_although_nothing_arrives() {
     }
     for host in [HostKind::Threads, HostKind::Workers(1)] {
         let (sender, records) = channel(1);
-        let (told, fired) = std::sync::mpsc::channel();
+        let (told, fired) = std::sync::mpsc::sync_channel(4);
         let job = Job::build("soon", |job| {
             let stream = source(records).key_by(|()| 1).process(Soon);
             job.add(stream.for_each(move |waited| told.send(waited).unwrap()));
