@@ -10,7 +10,6 @@
 //! |---|---|
 //! | N13 | evictors |
 //! | J1 to J7 | interval joins |
-//! | T7, T9 | state with a time to live |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
 //! | I1 to I5 | iteration |
 //! | A5, T10 | `#[batch]` |
@@ -35,6 +34,8 @@ mod random_joins;
 mod random_sessions;
 #[path = "semantics/random_timers.rs"]
 mod random_timers;
+#[path = "semantics/random_ttl.rs"]
+mod random_ttl;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
@@ -43,6 +44,8 @@ mod runner;
 mod text_files;
 #[path = "semantics/timers.rs"]
 mod timers;
+#[path = "semantics/ttl.rs"]
+mod ttl;
 
 /// Runs all cases of a suite file and reports every one that is wrong.
 fn suite(text: &str) {
@@ -59,4 +62,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, order, keyed, joins, timers, text);
+suites!(windows, sliding, sessions, counts, late, order, keyed, joins, timers, ttl, text);

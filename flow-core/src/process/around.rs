@@ -94,9 +94,9 @@ impl<K> Around<K> {
         self.now = None;
     }
 
-    /// What time it is.
-    pub fn moment(&mut self) -> Moment {
-        Moment { clock: self.now(), watermark: self.watermark }
+    /// What time it is, for a record at `record`.
+    pub fn moment(&mut self, record: Timestamp) -> Moment {
+        Moment { clock: self.now(), watermark: self.watermark, record }
     }
 
     /// Something of a key with this hash expires at `at`.

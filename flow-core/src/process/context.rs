@@ -48,7 +48,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
 
     /// What time it is, for what has a time to live.
     pub(super) fn moment(&mut self) -> Moment {
-        self.around.moment()
+        self.around.moment(self.stamp.time())
     }
 
     /// Counts what was found expired.
@@ -64,7 +64,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
         &mut self,
         settle: impl FnOnce(Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool,
     ) {
-        let (now, hash, mut expired) = (self.around.moment(), self.hash, 0);
+        let (now, hash, mut expired) = (self.around.moment(self.stamp.time()), self.hash, 0);
         let around = &mut *self.around;
         self.clear |= settle(now, &mut expired, &mut |on, at| around.watch(on, at, hash));
         self.around.expired.add(expired);

@@ -135,7 +135,7 @@ where
         if !self.around.is_expiring() || self.around.is_ending() {
             return;
         }
-        let now = self.around.moment();
+        let now = self.around.moment(Timestamp::MIN);
         for _ in 0..SWEPT_AT_ONCE {
             let Some(hash) = self.around.next_expired(now) else { return };
             let Some((key, state)) = self.table.find(hash, |k| (keys.hash)(k) == hash) else { continue };

@@ -48,13 +48,7 @@ impl<I> Timed<I> {
         I: Fn() -> T,
     {
         let written = stored.written.get();
-        if written == UNWRITTEN {
-            return;
-        }
-        if written == i64::MIN {
-            // Before the first watermark: as if written when it comes.
-            stored.written.set(now);
-        } else if self.ttl.is_over(written, now) {
+        if written != UNWRITTEN && self.ttl.is_over(written, now) {
             (stored.value, stored.written) = ((self.make)(), Cell::new(UNWRITTEN));
             *expired += 1;
         }
@@ -73,9 +67,9 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
     }
     fn view<'a>(&self, stored: &'a mut Lasting<T>, now: Moment, expired: &mut u64) -> Held<'a, T> {
         let now = now.on(self.ttl);
-        self.expire(stored, now, expired);
+        self.expire(stored, now.read, expired);
         let Lasting { value, written, .. } = stored;
-        Held { value, written, now, renews: self.ttl.renews }
+        Held { value, written, now: now.write, renews: self.ttl.renews }
     }
     fn settle(
         &self,
@@ -85,10 +79,10 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
         watch: &mut dyn FnMut(On, i64),
     ) -> bool {
         let now = now.on(self.ttl);
-        self.expire(stored, now, expired);
+        self.expire(stored, now.read, expired);
         let written = stored.written.get();
         let end = if written == UNWRITTEN { None } else { self.ttl.end(written) };
-        self.ttl.watch(end, now, &mut stored.watched, watch);
+        self.ttl.watch(end, now.read, &mut stored.watched, watch);
         written == UNWRITTEN
     }
 }

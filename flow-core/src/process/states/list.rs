@@ -1,7 +1,7 @@
 //! A list of a key: Flink's `ListState`.
 
 use super::Entries;
-use super::ttl::Ttl;
+use super::ttl::{Now, Ttl};
 use serde_core::de::Deserializer;
 use serde_core::ser::Serializer;
 use serde_core::{Deserialize, Serialize};
@@ -18,16 +18,16 @@ use std::collections::VecDeque;
 /// assert_eq!((last.iter().sum::<i32>(), last.pop_front(), last.len()), (3, Some(1), 1));
 /// ```
 pub struct ListState<T> {
-    /// Values and when each was written: the first is the oldest, unless reading renews.
+    /// Values and when each was written: the first is the oldest, but for what was written before the first watermark.
     entries: VecDeque<(T, Cell<i64>)>,
     ttl: Option<Ttl>,
-    now: i64,
+    now: Now,
     watched: i64,
 }
 
 impl<T> Default for ListState<T> {
     fn default() -> Self {
-        ListState { entries: VecDeque::new(), ttl: None, now: 0, watched: i64::MAX }
+        ListState { entries: VecDeque::new(), ttl: None, now: Now { read: 0, write: 0 }, watched: i64::MAX }
     }
 }
 
@@ -39,20 +39,28 @@ impl<T> ListState<T> {
 
     /// Adds `value` at the end.
     pub fn push(&mut self, value: T) {
-        self.entries.push_back((value, Cell::new(self.now)));
+        self.entries.push_back((value, Cell::new(self.now.write)));
     }
 
     /// Takes the first out.
     pub fn pop_front(&mut self) -> Option<T> {
-        self.entries.pop_front().map(|entry| entry.0)
+        loop {
+            let (value, written) = self.entries.pop_front()?;
+            if self.is_live(&written) {
+                return Some(value);
+            }
+        }
     }
 
     /// The values, from the first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        if self.ttl.is_some_and(|ttl| ttl.renews) {
-            self.entries.iter().for_each(|entry| entry.1.set(self.now));
-        }
-        self.entries.iter().map(|entry| &entry.0)
+        let renews = self.ttl.is_some_and(|ttl| ttl.renews);
+        self.entries.iter().filter(|entry| self.is_live(&entry.1)).map(move |(value, written)| {
+            if renews {
+                written.set(self.now.write);
+            }
+            value
+        })
     }
 
     /// Keeps those for which `keep` says so.
@@ -60,14 +68,18 @@ impl<T> ListState<T> {
         self.entries.retain(|entry| keep(&entry.0));
     }
 
+    fn is_live(&self, written: &Cell<i64>) -> bool {
+        !self.ttl.is_some_and(|ttl| ttl.is_over(written.get(), self.now.read))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.iter().filter(|entry| self.is_live(&entry.1)).count()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// Forgets all.
@@ -77,20 +89,12 @@ impl<T> ListState<T> {
 }
 
 impl<T: Send + 'static> Entries for ListState<T> {
-    /// Reading renews all entries at once and writing adds at the end, so the first are the oldest.
-    fn at(&mut self, ttl: Ttl, now: i64) -> u64 {
+    fn at(&mut self, ttl: Ttl, now: Now) -> u64 {
         (self.ttl, self.now) = (Some(ttl), now);
         let mut gone = 0;
-        while let Some((_, written)) = self.entries.front()
-            && written.get() > i64::MIN
-            && ttl.is_over(written.get(), now)
-        {
+        while self.entries.front().is_some_and(|first| ttl.is_over(first.1.get(), now.read)) {
             self.entries.pop_front();
             gone += 1;
-        }
-        // Before the first watermark: as if written when it comes.
-        for (_, written) in self.entries.iter().take_while(|entry| entry.1.get() == i64::MIN) {
-            written.set(now);
         }
         gone
     }

@@ -1,7 +1,7 @@
 //! A map of a key: Flink's `MapState`.
 
 use super::Entries;
-use super::ttl::Ttl;
+use super::ttl::{Now, Ttl};
 use foldhash::quality::FixedState;
 use serde_core::de::Deserializer;
 use serde_core::ser::Serializer;
@@ -26,7 +26,7 @@ pub struct MapState<K, V> {
     order: VecDeque<(i64, u64, K)>,
     made: u64,
     ttl: Option<Ttl>,
-    now: i64,
+    now: Now,
     watched: i64,
 }
 
@@ -39,7 +39,7 @@ struct Entry<V> {
 impl<K, V> Default for MapState<K, V> {
     fn default() -> Self {
         let entries = HashMap::with_hasher(FixedState::default());
-        MapState { entries, order: VecDeque::new(), made: 0, ttl: None, now: 0, watched: i64::MAX }
+        MapState { entries, order: VecDeque::new(), made: 0, ttl: None, now: Now { read: 0, write: 0 }, watched: i64::MAX }
     }
 }
 
@@ -50,7 +50,7 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
     }
 
     fn is_live(&self, written: i64) -> bool {
-        !self.ttl.is_some_and(|ttl| ttl.is_over(written, self.now))
+        !self.ttl.is_some_and(|ttl| ttl.is_over(written, self.now.read))
     }
 
     fn read<'a>(&'a self, entry: &'a Entry<V>) -> Option<&'a V> {
@@ -58,7 +58,7 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
             return None;
         }
         if self.ttl.is_some_and(|ttl| ttl.renews) {
-            entry.written.set(self.now);
+            entry.written.set(self.now.write);
         }
         Some(&entry.value)
     }
@@ -72,10 +72,10 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let (ttl, now) = (self.ttl, self.now);
         let entry = self.entries.get_mut(key)?;
-        if ttl.is_some_and(|ttl| ttl.is_over(entry.written.get(), now)) {
+        if ttl.is_some_and(|ttl| ttl.is_over(entry.written.get(), now.read)) {
             return None;
         }
-        entry.written.set(now);
+        entry.written.set(now.write);
         Some(&mut entry.value)
     }
 
@@ -99,9 +99,9 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
                 self.order.retain(|(_, number, key)| entries.get(key).is_some_and(|e| e.number == *number));
             }
             self.made += 1;
-            self.order.push_back((self.now, self.made, key.clone()));
+            self.order.push_back((self.now.write, self.made, key.clone()));
         }
-        let entry = Entry { value, written: Cell::new(self.now), number: self.made };
+        let entry = Entry { value, written: Cell::new(self.now.write), number: self.made };
         self.entries.insert(key, entry);
     }
 
@@ -111,7 +111,7 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
             self.add(key.clone(), make());
         }
         let entry = self.entries.get_mut(&key).expect("it has been added");
-        entry.written.set(self.now);
+        entry.written.set(self.now.write);
         &mut entry.value
     }
 
@@ -157,24 +157,17 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
 }
 
 impl<K: Hash + Eq + Clone + Send + 'static, V: Send + 'static> Entries for MapState<K, V> {
-    fn at(&mut self, ttl: Ttl, now: i64) -> u64 {
+    fn at(&mut self, ttl: Ttl, now: Now) -> u64 {
         if self.ttl.replace(ttl).is_none() && !self.entries.is_empty() {
             self.put_in_order();
         }
         self.now = now;
         let mut gone = 0;
-        while let Some((since, ..)) = self.order.front()
-            && now > i64::MIN
-            && (*since == i64::MIN || ttl.is_over(*since, now))
-        {
+        while self.order.front().is_some_and(|(since, ..)| ttl.is_over(*since, now.read)) {
             let Some((_, number, key)) = self.order.pop_front() else { break };
             let Some(entry) = self.entries.get(&key).filter(|entry| entry.number == number) else { continue };
-            if entry.written.get() == i64::MIN {
-                // Before the first watermark: as if written when it comes.
-                entry.written.set(now);
-            }
             let written = entry.written.get();
-            if ttl.is_over(written, now) {
+            if ttl.is_over(written, now.read) {
                 self.entries.remove(&key);
                 gone += 1;
             } else {

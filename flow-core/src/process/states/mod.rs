@@ -11,7 +11,7 @@ mod ttl;
 pub use held::{Held, Lasting, Timed};
 pub use list::ListState;
 pub use map::MapState;
-pub use ttl::{Moment, On, Ttl};
+pub use ttl::{Moment, Now, On, Ttl};
 
 /// States that are declared, or one of them.
 pub trait Declared: Clone + Send + 'static {
@@ -111,7 +111,7 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Plai
 )]
 pub trait Entries: Send + 'static {
     /// Says that entries expire so long after they are written, and what time it is; what has expired leaves. How much.
-    fn at(&mut self, ttl: Ttl, now: i64) -> u64;
+    fn at(&mut self, ttl: Ttl, now: Now) -> u64;
     /// When the first entry may expire.
     fn first(&self) -> Option<i64>;
     /// When it has been asked to be called.
@@ -156,7 +156,7 @@ impl<T: Entries, I: Fn() -> T + Clone + Send + 'static> Declared for TimedEntrie
         let now = now.on(self.ttl);
         *expired += stored.at(self.ttl, now);
         let first = stored.first();
-        self.ttl.watch(first, now, stored.watched(), watch);
+        self.ttl.watch(first, now.read, stored.watched(), watch);
         first.is_none()
     }
 }

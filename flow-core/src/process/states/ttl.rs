@@ -18,17 +18,32 @@ pub struct Moment {
     pub clock: Timestamp,
     /// Where the watermark is.
     pub watermark: Timestamp,
+    /// The time of the record: what is written before the first watermark was written then.
+    pub record: Timestamp,
+}
+
+/// What time it is on one of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    /// What was over by then has expired.
+    pub read: i64,
+    /// What is written is written then.
+    pub write: i64,
 }
 
 impl Moment {
     /// Where nobody asks.
-    pub const NONE: Moment = Moment { clock: Timestamp::MIN, watermark: Timestamp::MIN };
+    pub const NONE: Moment =
+        Moment { clock: Timestamp::MIN, watermark: Timestamp::MIN, record: Timestamp::MIN };
 
     /// On the clock of `ttl`.
-    pub fn on(self, ttl: Ttl) -> i64 {
+    pub fn on(self, ttl: Ttl) -> Now {
         match ttl.on {
-            On::Clock => self.clock.0,
-            On::Watermark => self.watermark.0,
+            On::Clock => Now { read: self.clock.0, write: self.clock.0 },
+            On::Watermark if self.watermark == Timestamp::MIN => {
+                Now { read: self.watermark.0, write: self.record.0 }
+            }
+            On::Watermark => Now { read: self.watermark.0, write: self.watermark.0 },
         }
     }
 }
