@@ -109,6 +109,8 @@ pub(crate) enum Closures {
     Owned,
     /// It runs once, while the pipeline is built; only the closures inside it are owned.
     Builder,
+    /// They stand in a block with the states that they share.
+    Block,
 }
 
 /// One row.
@@ -175,6 +177,9 @@ impl Operator {
     }
     const fn builder(self) -> Self {
         Operator { closures: Closures::Builder, ..self }
+    }
+    const fn block(self) -> Self {
+        Operator { closures: Closures::Block, ..self }
     }
     const fn sets_key(self) -> Self {
         Operator { sets_key: true, output: Output::Keyed, ..self }
@@ -265,6 +270,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("max", 1, ".max(|record| …)").folds(),
     row("map_with_state", 2, ".map_with_state(init, |state, record| …)").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
+    row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
     row("aggregate", 1, ".aggregate(|a| …)").folds().input(Input::PlainOrWindow).builder(),
@@ -286,7 +292,6 @@ pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 pub(crate) const RESERVED: &[&str] = &[
     "interval_join",
     "lookup",
-    "process",
     "iterate",
     "trigger",
     "evict",

@@ -11,6 +11,7 @@ mod elements;
 mod joins;
 mod keys;
 mod names;
+mod process;
 mod sides;
 mod time;
 mod windows;
@@ -49,6 +50,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::have_event_time(graph, diagnostics);
     joins::windows_are_of_time(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
+    process::blocks(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);
