@@ -5,7 +5,7 @@ use super::kinds::{EventTimers, ProcessingTimers, TimerKinds};
 use super::states::{Declared, Moment, On};
 use super::{Process, ProcessOf};
 use crate::op::operator::OpError;
-use crate::op::{KeyTypes, KeyedStream, Kind};
+use crate::op::{KeyTypes, KeyedStream, Kind, Proved};
 use crate::stage::Stamp;
 use crate::state::Keep;
 use crate::time::Timestamp;
@@ -18,6 +18,8 @@ use std::marker::PhantomData;
     note = "end it with a `;`, and pass results on with `ctx.emit(x)`"
 )]
 pub trait Outcome {
+    /// Something. Behind a closure that returns something else nothing has a known type, so that this is the only error.
+    type Fits;
     /// Whether it went well.
     ///
     /// # Errors
@@ -27,6 +29,7 @@ pub trait Outcome {
 
 #[diagnostic::do_not_recommend]
 impl Outcome for () {
+    type Fits = ();
     #[inline(always)]
     fn outcome(self) -> Result<(), OpError> {
         Ok(())
@@ -35,6 +38,7 @@ impl Outcome for () {
 
 #[diagnostic::do_not_recommend]
 impl<E: Into<OpError>> Outcome for Result<(), E> {
+    type Fits = ();
     #[inline(always)]
     fn outcome(self) -> Result<(), OpError> {
         self.map_err(Into::into)
@@ -229,7 +233,10 @@ impl<X, K, C, F, D, P> Declaring<X, K, C, F, D, P> {
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>, D: Declared, P: TimerKinds> Declaring<X, K, C, F, D, P> {
     /// What is done with a record.
-    pub fn on_event<O, E, R>(self, event: E) -> Doing<X, K, C, F, D, P, O, Does<E>, Nothing, Nothing>
+    pub fn on_event<O, E, R>(
+        self,
+        event: E,
+    ) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, Does<E>, Nothing, Nothing>>
     where
         E: Fn(D::View<'_>, F::Value, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
         R: Outcome,
@@ -252,7 +259,7 @@ where
     P: TimerKinds,
 {
     /// What is done when a timer in event time fires.
-    pub fn on_timer<G, R>(self, timer: G) -> Doing<X, K, C, F, D, P, O, E, Does<G>, Q>
+    pub fn on_timer<G, R>(self, timer: G) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, E, Does<G>, Q>>
     where
         G: Fn(D::View<'_>, Timestamp, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
         R: Outcome,
@@ -263,7 +270,7 @@ where
     }
 
     /// What is done when a timer of the clock fires.
-    pub fn on_processing_timer<G, R>(self, then: G) -> Doing<X, K, C, F, D, P, O, E, T, Does<G>>
+    pub fn on_processing_timer<G, R>(self, then: G) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, E, T, Does<G>>>
     where
         G: Fn(D::View<'_>, Timestamp, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
         R: Outcome,

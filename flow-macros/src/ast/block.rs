@@ -65,9 +65,6 @@ pub(crate) fn block(expr: &Expr) -> Option<Block> {
             other => read.mistake(other, message::not_in_a_process()),
         }
     }
-    if !read.has("on_event") && read.mistakes.is_empty() {
-        read.mistake(expr, message::no_event_handler());
-    }
     Some(read)
 }
 

@@ -16,7 +16,9 @@ pub(super) fn blocks(graph: &Graph, diagnostics: &mut Diagnostics) {
             for (at, message) in &block.mistakes {
                 diagnostics.error(at, message.clone());
             }
-            if block.mistakes.is_empty() {
+            if block.mistakes.is_empty() && !block.has("on_event") {
+                diagnostics.error(&call.name, message::no_event_handler());
+            } else if block.mistakes.is_empty() {
                 used(&block, diagnostics);
                 lives(&block, node.input.time, diagnostics);
                 timers(&call.name, &block, node.input.time, diagnostics);

@@ -2,7 +2,7 @@
 
 use super::{calls, values};
 use crate::diag::Diagnostics;
-use crate::graph::{Domain, Graph, Node, NodeId, Op};
+use crate::graph::{self, Domain, Graph, Node, NodeId, Op};
 use crate::message;
 use crate::ops::{self, EdgeKind, Shape, Time};
 use syn::Expr;
@@ -12,12 +12,29 @@ use syn::Expr;
 pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
     let untimed =
         |(node, ..): &(&Node, _, _)| node.input.time == Domain::None && node.input.shape != Shape::Joined;
-    for (_, call, _) in calls(graph).filter(untimed) {
+    for (node, call, _) in calls(graph).filter(untimed) {
         for expr in values(call) {
             let Some(name) = called(expr) else { continue };
             if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
-                diagnostics.error(&call.name, message::no_event_time(&name));
+                let message = match lost_by(graph, node) {
+                    Some(by) => message::event_time_lost(&name, &by),
+                    None => message::no_event_time(&name),
+                };
+                diagnostics.error(&call.name, message);
             }
+        }
+    }
+}
+
+/// The process upstream whose timers of the clock took the event time away.
+fn lost_by(graph: &Graph, node: &Node) -> Option<String> {
+    let mut at = graph.nodes.iter().position(|one| std::ptr::eq(one, node)).map(NodeId)?;
+    loop {
+        at = graph.edges.iter().find(|edge| edge.to == at)?.from;
+        if let Op::Call { call, row } = &graph.node(at).op
+            && graph::is_on_the_clock(row, call)
+        {
+            return Some(row.name.to_owned());
         }
     }
 }

@@ -105,3 +105,10 @@ pub(crate) fn clock_timer_for_nothing() -> Message {
     Message::new("this process sets timers of the clock, but does not say what is done when they fire")
         .help("write `on_processing_timer(|t, ctx| …);`: what such a process emits has no event time")
 }
+
+pub(crate) fn event_time_lost(window: &str, by: &str) -> Message {
+    Message::new(format!(
+        "`{window}` is a window of event time, but what `{by}` upstream emits has none: it has timers of the clock"
+    ))
+    .help("when they fire says nothing about events: put `.event_time(|record| …, disorder = 5s)` behind it, or use timers in event time")
+}
