@@ -19,7 +19,7 @@ dataflow! {
         let payments = source(from_vec(payments)).event_time(|p| p.at, disorder = 0ms);
         let alerts_found = payments.key_by(|p| p.account).process({
             let mut last: Option<u64> = None;
-            let mut count: u64 = factor - factor;
+            let mut count: u64 = factor.saturating_sub(10);
             on_event(|payment, ctx| {
                 *count += 1;
                 if let Some(before) = *last
@@ -100,7 +100,8 @@ dataflow! {
 
 #[test]
 fn states_and_timers_of_a_key() {
-    let payments = vec![pay(0, "a", 10), pay(50, "a", 500), pay(60, "b", 1), pay(200, "b", 900), pay(260, "b", 9_900)];
+    let payments =
+        vec![pay(0, "a", 10), pay(50, "a", 500), pay(60, "b", 1), pay(200, "b", 900), pay(260, "b", 9_900)];
     let alerts = Collected::new();
     large_after_small(payments, 10, alerts.clone()).run().unwrap();
     assert_eq!(alerts.take(), [("a", 2, 50), ("b", 2, 200)]);

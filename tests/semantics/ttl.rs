@@ -51,5 +51,7 @@ pub fn shown(
 ) -> String {
     let text = |all: Vec<i64>| all.iter().map(i64::to_string).collect::<Vec<_>>().join("+");
     let (map, list) = (map.into_iter().collect(), list.into_iter().collect());
-    [text(value.into_iter().collect()), text(map), text(list)].map(|t| if t.is_empty() { "-".into() } else { t }).join(",")
+    [text(value.into_iter().collect()), text(map), text(list)]
+        .map(|t| if t.is_empty() { "-".into() } else { t })
+        .join(",")
 }

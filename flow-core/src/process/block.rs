@@ -110,6 +110,7 @@ fn moment<D: Declared, K, O, S: Stamp, P: TimerKinds>(ctx: &mut Context<'_, K, O
     if D::LIVES { ctx.moment() } else { Moment::NONE }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K, V, S, D, P, O, E, R, T, Q> Process<K, V, S> for Closures<D, P, O, Does<E>, T, Q>
 where
     S: Stamp,
@@ -127,7 +128,7 @@ where
     const LIVES: bool = D::LIVES;
 
     fn state(&self) -> D::Stored {
-        self.states.new()
+        self.states.fresh()
     }
 
     fn open(&mut self, _: &crate::stage::Context) -> Result<(), OpError> {
@@ -270,7 +271,10 @@ where
     }
 
     /// What is done when a timer of the clock fires.
-    pub fn on_processing_timer<G, R>(self, then: G) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, E, T, Does<G>>>
+    pub fn on_processing_timer<G, R>(
+        self,
+        then: G,
+    ) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, E, T, Does<G>>>
     where
         G: Fn(D::View<'_>, Timestamp, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
         R: Outcome,

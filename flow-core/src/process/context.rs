@@ -60,10 +60,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     }
 
     /// Lets what has a time to live be looked at again; a state that is as if it were new leaves the table.
-    pub(super) fn settle(
-        &mut self,
-        settle: impl FnOnce(Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool,
-    ) {
+    pub(super) fn settle(&mut self, settle: impl FnOnce(Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool) {
         let (now, hash, mut expired) = (self.around.moment(self.stamp.time()), self.hash, 0);
         let around = &mut *self.around;
         self.clear |= settle(now, &mut expired, &mut |on, at| around.watch(on, at, hash));

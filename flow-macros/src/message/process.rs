@@ -12,7 +12,8 @@ pub(crate) fn not_in_a_process() -> Message {
 }
 
 pub(crate) fn no_event_handler() -> Message {
-    Message::new("this process does not say what is done with a record").help("write `on_event(|event, ctx| …);`")
+    Message::new("this process does not say what is done with a record")
+        .help("write `on_event(|event, ctx| …);`")
 }
 
 pub(crate) fn state_pattern() -> Message {
@@ -42,7 +43,8 @@ pub(crate) fn state_unused(name: &Ident) -> Message {
 }
 
 pub(crate) fn state_attribute() -> Message {
-    Message::new("a state has no such attribute").help("there is `#[ttl(1h)]`: how long it lives after it was written")
+    Message::new("a state has no such attribute")
+        .help("there is `#[ttl(1h)]`: how long it lives after it was written")
 }
 
 pub(crate) fn ttl_usage() -> Message {
@@ -51,11 +53,13 @@ pub(crate) fn ttl_usage() -> Message {
 }
 
 pub(crate) fn ttl_on() -> Message {
-    Message::new("a time to live is on the host's clock or on the watermark").help("write `on = clock` or `on = watermark`")
+    Message::new("a time to live is on the host's clock or on the watermark")
+        .help("write `on = clock` or `on = watermark`")
 }
 
 pub(crate) fn ttl_renew() -> Message {
-    Message::new("a time to live is renewed by writing, or by reading too").help("write `renew = write` or `renew = read`")
+    Message::new("a time to live is renewed by writing, or by reading too")
+        .help("write `renew = write` or `renew = read`")
 }
 
 pub(crate) fn ttl_unknown(name: &Ident) -> Message {

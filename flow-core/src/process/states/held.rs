@@ -62,7 +62,7 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
     fn check(&self) -> Result<(), String> {
         self.ttl.check()
     }
-    fn new(&self) -> Lasting<T> {
+    fn fresh(&self) -> Lasting<T> {
         Lasting { value: (self.make)(), written: Cell::new(UNWRITTEN), watched: i64::MAX }
     }
     fn view<'a>(&self, stored: &'a mut Lasting<T>, now: Moment, expired: &mut u64) -> Held<'a, T> {

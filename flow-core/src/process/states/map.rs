@@ -39,7 +39,14 @@ struct Entry<V> {
 impl<K, V> Default for MapState<K, V> {
     fn default() -> Self {
         let entries = HashMap::with_hasher(FixedState::default());
-        MapState { entries, order: VecDeque::new(), made: 0, ttl: None, now: Now { read: 0, write: 0 }, watched: i64::MAX }
+        MapState {
+            entries,
+            order: VecDeque::new(),
+            made: 0,
+            ttl: None,
+            now: Now { read: 0, write: 0 },
+            watched: i64::MAX,
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub trait Declared: Clone + Send + 'static {
         Ok(())
     }
     /// What is kept for a key that is new.
-    fn new(&self) -> Self::Stored;
+    fn fresh(&self) -> Self::Stored;
     /// What a process sees, without what has expired; adds to `expired` how much that was.
     fn view<'a>(&self, stored: &'a mut Self::Stored, now: Moment, expired: &mut u64) -> Self::View<'a>;
     /// Takes out what has expired, and asks to be called again at the first instant at which more will have. Whether all of it is
@@ -47,9 +47,9 @@ impl Declared for () {
     type Stored = ();
     type View<'a> = ();
     const LIVES: bool = false;
-    fn new(&self) {}
+    fn fresh(&self) {}
     #[inline(always)]
-    fn view<'a>(&self, (): &'a mut (), _: Moment, _: &mut u64) {}
+    fn view(&self, (): &mut (), _: Moment, _: &mut u64) {}
     fn settle(&self, (): &mut (), _: Moment, _: &mut u64, _: &mut dyn FnMut(On, i64)) -> bool {
         true
     }
@@ -64,8 +64,8 @@ impl<A: Declared, B: Declared> Declared for (A, B) {
         self.1.check()
     }
     #[inline(always)]
-    fn new(&self) -> Self::Stored {
-        (self.0.new(), self.1.new())
+    fn fresh(&self) -> Self::Stored {
+        (self.0.fresh(), self.1.fresh())
     }
     #[inline(always)]
     fn view<'a>(&self, (a, b): &'a mut Self::Stored, now: Moment, expired: &mut u64) -> Self::View<'a> {
@@ -91,7 +91,7 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Plai
     type View<'a> = &'a mut T;
     const LIVES: bool = false;
     #[inline(always)]
-    fn new(&self) -> T {
+    fn fresh(&self) -> T {
         (self.0)()
     }
     #[inline(always)]
@@ -139,20 +139,14 @@ impl<T: Entries, I: Fn() -> T + Clone + Send + 'static> Declared for TimedEntrie
     fn check(&self) -> Result<(), String> {
         self.ttl.check()
     }
-    fn new(&self) -> T {
+    fn fresh(&self) -> T {
         (self.make)()
     }
     fn view<'a>(&self, stored: &'a mut T, now: Moment, expired: &mut u64) -> &'a mut T {
         *expired += stored.at(self.ttl, now.on(self.ttl));
         stored
     }
-    fn settle(
-        &self,
-        stored: &mut T,
-        now: Moment,
-        expired: &mut u64,
-        watch: &mut dyn FnMut(On, i64),
-    ) -> bool {
+    fn settle(&self, stored: &mut T, now: Moment, expired: &mut u64, watch: &mut dyn FnMut(On, i64)) -> bool {
         let now = now.on(self.ttl);
         *expired += stored.at(self.ttl, now);
         let first = stored.first();
