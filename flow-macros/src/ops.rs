@@ -12,6 +12,8 @@ pub(crate) enum Shape {
     Windowed,
     /// Behind `.join(…)` and its like: not a stream yet.
     Joined,
+    /// Behind `connect`: not a stream yet either.
+    Connected,
     /// Behind a sub-pipeline or a user's own operator: only the types know.
     Unknown,
 }
@@ -40,6 +42,8 @@ pub(crate) enum Output {
     Window,
     /// Two keyed streams together.
     Joined,
+    /// Two streams by key, for one process.
+    Connected,
     /// Nothing: it ends the stream.
     Terminal,
     /// Several streams, taken apart by a tuple `let`.
@@ -196,6 +200,10 @@ impl Operator {
         let both = self.input(Input::Keyed).output(Output::Joined).edge(EdgeKind::Merge);
         Operator { fan_in: true, ..both }
     }
+    /// Two streams by key, for one process.
+    const fn connects(self) -> Self {
+        self.joins().output(Output::Connected)
+    }
     const fn fan_in(self) -> Self {
         Operator { fan_in: true, edge: EdgeKind::Merge, max_args: 16, ..self }
     }
@@ -270,6 +278,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("max", 1, ".max(|record| …)").folds(),
     row("map_with_state", 2, ".map_with_state(init, |state, record| …)").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
+    row("connect", 1, ".connect(other.key_by(|record| …))").connects(),
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
@@ -296,7 +305,6 @@ pub(crate) const RESERVED: &[&str] = &[
     "trigger",
     "evict",
     "async_map",
-    "connect",
     "co_process",
     "window_all",
 ];
@@ -366,6 +374,11 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
 pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
 
 impl Operator {
+    /// Whether it brings two keyed streams together, of which what follows says more.
+    pub fn pairs(&self) -> bool {
+        matches!(self.output, Output::Joined | Output::Connected)
+    }
+
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
         self.output == Output::Window

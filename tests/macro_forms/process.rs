@@ -148,3 +148,82 @@ fn what_is_open_on_the_clock_at_the_end_is_told() {
     told.sort_unstable();
     assert_eq!(told, [("a", false), ("b", false)]);
 }
+
+dataflow! {
+    /// What an account may spend is said by another stream; a payment waits until it is said.
+    fn limited(payments: Vec<Payment>, limits: Vec<(&'static str, u64)>, rows: Collected<(&'static str, u64, bool)>) {
+        let limits = source(from_vec(limits)).event_time(|_| 0, disorder = 0ms);
+        let payments = source(from_vec(payments)).event_time(|p| p.at, disorder = 0ms);
+        let judged = payments.key_by(|p| p.account).connect(limits.key_by(|l| l.0)).process({
+            let mut limit: Option<u64> = None;
+            let mut waiting: ListState<u64> = ListState::new();
+            on_right(|(account, most), ctx| {
+                *limit = Some(most);
+                for cents in waiting.iter() {
+                    ctx.emit((account, *cents, *cents <= most));
+                }
+                waiting.clear();
+            });
+            on_left(|payment, ctx| {
+                match *limit {
+                    Some(most) => ctx.emit((payment.account, payment.cents, payment.cents <= most)),
+                    None => waiting.push(payment.cents),
+                }
+                ctx.set_timer(Timestamp(1_000));
+            });
+            on_timer(|_, ctx| {
+                let account = *ctx.key();
+                waiting.iter().for_each(|cents| ctx.emit((account, *cents, false)));
+                waiting.clear();
+            });
+        });
+        judged.collect(&rows);
+    }
+
+    /// A diamond: both streams are one.
+    fn both_ways(numbers: Vec<u64>, rows: Collected<(u64, i64)>) {
+        let numbers = source(from_vec(numbers));
+        let even = numbers.filter(|n| n % 2 == 0).key_by(|n| n % 8);
+        even.connect(numbers.key_by(|n| n % 8))
+            .process({
+                let mut more: i64 = 0;
+                on_left(|_, _| *more += 1);
+                on_right(|n, ctx| {
+                    *more -= 1;
+                    ctx.emit((n, *more));
+                });
+            })
+            .map(|(n, _)| (n, 0))
+            .collect(&rows);
+    }
+}
+
+#[test]
+fn two_streams_share_the_state_of_a_key() {
+    let payments = vec![pay(0, "a", 10), pay(5, "b", 20), pay(10, "a", 50), pay(20, "c", 1)];
+    let expected = vec![("a", 10, true), ("a", 50, false), ("b", 20, false), ("c", 1, false)];
+    for parallelism in [1, 3] {
+        for seed in 0..20 {
+            let rows = Collected::new();
+            let job = limited(payments.clone(), vec![("a", 20), ("b", 19)], rows.clone());
+            job.parallelism(parallelism).batch_size(3).simulate(seed).unwrap();
+            let mut rows = rows.take();
+            rows.sort_unstable();
+            assert_eq!(rows, expected, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_diamond_of_two_connected_streams_ends() {
+    let rows = Collected::new();
+    for host in [HostKind::Threads, HostKind::Workers(1), HostKind::Workers(2)] {
+        for ring in [1, 8] {
+            let job = both_ways((0..20_000).collect(), rows.clone());
+            job.host(host).parallelism(2).batch_size(16).ring_batches(ring).run().unwrap();
+            let mut numbers = rows.take();
+            numbers.sort_unstable();
+            assert_eq!(numbers, (0..20_000).map(|n| (n, 0)).collect::<Vec<_>>());
+        }
+    }
+}

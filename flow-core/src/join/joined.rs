@@ -21,6 +21,16 @@ pub struct Joined<Q, L, R, K, J, F, E> {
 #[derive(Clone)]
 pub struct Both<A, B>(A, B);
 
+impl<A, B> Both<A, B> {
+    pub(crate) fn new(a: A, b: B) -> Self {
+        Both(a, b)
+    }
+
+    pub(crate) fn apart(self) -> (A, B) {
+        (self.0, self.1)
+    }
+}
+
 /// The ends of both sides are elsewhere: `dataflow!` hangs them where their streams branch.
 #[derive(Clone)]
 pub struct Detached;

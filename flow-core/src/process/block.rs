@@ -5,7 +5,7 @@ use super::kinds::{EventTimers, ProcessingTimers, TimerKinds};
 use super::states::{Declared, Moment, On};
 use super::{Process, ProcessOf};
 use crate::op::operator::OpError;
-use crate::op::{KeyTypes, KeyedStream, Kind, Proved};
+use crate::op::{Either, KeyTypes, KeyedStream, Kind, Proved};
 use crate::stage::Stamp;
 use crate::state::Keep;
 use crate::time::Timestamp;
@@ -51,7 +51,62 @@ pub struct Nothing;
 
 /// A closure.
 #[derive(Clone)]
-pub struct Does<G>(G);
+pub struct Does<G>(pub(super) G);
+
+/// A closure for the records of each of two streams.
+#[derive(Clone)]
+pub struct DoesEach<A, B>(pub(super) A, pub(super) B);
+
+/// What is done with a record `V`.
+pub trait OnEvent<V, K, O, D: Declared, S: Stamp, P: TimerKinds>: Clone + Send + 'static {
+    /// Does it.
+    ///
+    /// # Errors
+    /// The user's.
+    fn event(
+        &self,
+        states: D::View<'_>,
+        event: V,
+        ctx: &mut Context<'_, K, O, S, P>,
+    ) -> Result<(), OpError>;
+}
+
+impl<V, K, O, D: Declared, S: Stamp, P: TimerKinds, G, R: Outcome> OnEvent<V, K, O, D, S, P> for Does<G>
+where
+    G: Fn(D::View<'_>, V, &mut Context<'_, K, O, S, P>) -> R + Clone + Send + 'static,
+{
+    #[inline(always)]
+    fn event(
+        &self,
+        states: D::View<'_>,
+        event: V,
+        ctx: &mut Context<'_, K, O, S, P>,
+    ) -> Result<(), OpError> {
+        (self.0)(states, event, ctx).outcome()
+    }
+}
+
+impl<L, R, K, O, D, S, P, A, B> OnEvent<Either<L, R>, K, O, D, S, P> for DoesEach<A, B>
+where
+    D: Declared,
+    S: Stamp,
+    P: TimerKinds,
+    A: OnEvent<L, K, O, D, S, P>,
+    B: OnEvent<R, K, O, D, S, P>,
+{
+    #[inline(always)]
+    fn event(
+        &self,
+        states: D::View<'_>,
+        event: Either<L, R>,
+        ctx: &mut Context<'_, K, O, S, P>,
+    ) -> Result<(), OpError> {
+        match event {
+            Either::A(left) => self.0.event(states, left, ctx),
+            Either::B(right) => self.1.event(states, right, ctx),
+        }
+    }
+}
 
 /// What is done when a timer fires.
 pub trait OnTimer<K, O, D: Declared, S: Stamp, P: TimerKinds>: Clone + Send + 'static {
@@ -111,14 +166,13 @@ fn moment<D: Declared, K, O, S: Stamp, P: TimerKinds>(ctx: &mut Context<'_, K, O
 }
 
 #[diagnostic::do_not_recommend]
-impl<K, V, S, D, P, O, E, R, T, Q> Process<K, V, S> for Closures<D, P, O, Does<E>, T, Q>
+impl<K, V, S, D, P, O, E, T, Q> Process<K, V, S> for Closures<D, P, O, E, T, Q>
 where
     S: Stamp,
     D: Declared,
     P: TimerKinds,
     O: Send + 'static,
-    E: Fn(D::View<'_>, V, &mut Context<'_, K, O, S, P>) -> R + Clone + Send + 'static,
-    R: Outcome,
+    E: OnEvent<V, K, O, D, S, P>,
     T: OnTimer<K, O, D, S, P>,
     Q: OnTimer<K, O, D, S, P>,
 {
@@ -145,7 +199,7 @@ where
         let mut expired = 0;
         let states = self.states.view(state, moment::<D, K, O, S, P>(ctx), &mut expired);
         ctx.count_expired(expired);
-        (self.event.0)(states, event, ctx).outcome()
+        self.event.event(states, event, ctx)
     }
 
     fn timer(
@@ -183,19 +237,38 @@ where
     }
 }
 
+/// What a process stands behind: one keyed stream, or two.
+pub trait Keyed {
+    /// Its keys.
+    type Key: 'static;
+    /// Its records.
+    type Value: 'static;
+    /// Its kind.
+    type Kind: Kind;
+}
+
+impl<X, K: Kind, C, F: KeyTypes<X>> Keyed for KeyedStream<X, K, C, F> {
+    type Key = F::Key;
+    type Value = F::Value;
+    type Kind = K;
+}
+
+/// What the records of a stream carry.
+pub(super) type StampOf<U> = <<U as Keyed>::Kind as Kind>::Stamp;
+
 /// A process that is being put together: states, then what is done with a record, then with timers.
 #[must_use = "a process does nothing until `done()`"]
-pub struct Declaring<X, K, C, F, D, P> {
-    stream: KeyedStream<X, K, C, F>,
-    states: D,
+pub struct Declaring<U, D, P> {
+    pub(super) stream: U,
+    pub(super) states: D,
     types: PhantomData<fn() -> P>,
 }
 
 /// [`Declaring`], with what is done with a record.
 #[must_use = "a process does nothing until `done()`"]
-pub struct Doing<X, K, C, F, D, P, O, E, T, Q> {
-    stream: KeyedStream<X, K, C, F>,
-    closures: Closures<D, P, O, E, T, Q>,
+pub struct Doing<U, D, P, O, E, T, Q> {
+    pub(super) stream: U,
+    pub(super) closures: Closures<D, P, O, E, T, Q>,
 }
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
@@ -220,49 +293,52 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [2, -4]);
     /// ```
-    pub fn declare<D: Declared>(self, states: D) -> Declaring<X, K, C, F, D, EventTimers> {
-        Declaring { stream: self, states, types: PhantomData }
+    pub fn declare<D: Declared>(self, states: D) -> Declaring<Self, D, EventTimers> {
+        Declaring::new(self, states)
     }
 }
 
-impl<X, K, C, F, D, P> Declaring<X, K, C, F, D, P> {
+impl<U, D, P> Declaring<U, D, P> {
+    pub(super) fn new(stream: U, states: D) -> Self {
+        Declaring { stream, states, types: PhantomData }
+    }
+
     /// There will be timers of the host's clock: see [`ProcessingTimers`].
-    pub fn on_the_clock(self) -> Declaring<X, K, C, F, D, ProcessingTimers> {
-        Declaring { stream: self.stream, states: self.states, types: PhantomData }
+    pub fn on_the_clock(self) -> Declaring<U, D, ProcessingTimers> {
+        Declaring::new(self.stream, self.states)
+    }
+
+    pub(super) fn doing<O, E>(self, event: E) -> Doing<U, D, P, O, E, Nothing, Nothing> {
+        let Declaring { stream, states, .. } = self;
+        let closures = Closures { states, event, timer: Nothing, processing: Nothing, types: PhantomData };
+        Doing { stream, closures }
     }
 }
 
-impl<X: 'static, K: Kind, C, F: KeyTypes<X>, D: Declared, P: TimerKinds> Declaring<X, K, C, F, D, P> {
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>, D: Declared, P: TimerKinds>
+    Declaring<KeyedStream<X, K, C, F>, D, P>
+{
     /// What is done with a record.
     pub fn on_event<O, E, R>(
         self,
         event: E,
-    ) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, Does<E>, Nothing, Nothing>>
+    ) -> Proved<R::Fits, Doing<KeyedStream<X, K, C, F>, D, P, O, Does<E>, Nothing, Nothing>>
     where
         E: Fn(D::View<'_>, F::Value, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
         R: Outcome,
     {
-        let Declaring { stream, states, .. } = self;
-        let event = Does(event);
-        Doing {
-            stream,
-            closures: Closures { states, event, timer: Nothing, processing: Nothing, types: PhantomData },
-        }
+        self.doing(Does(event))
     }
 }
 
-impl<X, K, C, F, D, P, O, E, T, Q> Doing<X, K, C, F, D, P, O, E, T, Q>
-where
-    X: 'static,
-    K: Kind,
-    F: KeyTypes<X>,
-    D: Declared,
-    P: TimerKinds,
-{
+impl<U: Keyed, D: Declared, P: TimerKinds, O, E, T, Q> Doing<U, D, P, O, E, T, Q> {
     /// What is done when a timer in event time fires.
-    pub fn on_timer<G, R>(self, timer: G) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, E, Does<G>, Q>>
+    pub fn on_timer<G, R>(self, timer: G) -> Proved<R::Fits, Doing<U, D, P, O, E, Does<G>, Q>>
     where
-        G: Fn(D::View<'_>, Timestamp, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
+        G: Fn(D::View<'_>, Timestamp, &mut Context<'_, U::Key, O, StampOf<U>, P>) -> R
+            + Clone
+            + Send
+            + 'static,
         R: Outcome,
     {
         let Closures { states, event, processing, types, .. } = self.closures;
@@ -271,19 +347,23 @@ where
     }
 
     /// What is done when a timer of the clock fires.
-    pub fn on_processing_timer<G, R>(
-        self,
-        then: G,
-    ) -> Proved<R::Fits, Doing<X, K, C, F, D, P, O, E, T, Does<G>>>
+    pub fn on_processing_timer<G, R>(self, then: G) -> Proved<R::Fits, Doing<U, D, P, O, E, T, Does<G>>>
     where
-        G: Fn(D::View<'_>, Timestamp, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
+        G: Fn(D::View<'_>, Timestamp, &mut Context<'_, U::Key, O, StampOf<U>, P>) -> R
+            + Clone
+            + Send
+            + 'static,
         R: Outcome,
     {
         let Closures { states, event, timer, types, .. } = self.closures;
         let closures = Closures { states, event, timer, processing: Does(then), types };
         Doing { stream: self.stream, closures }
     }
+}
 
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>, D, P, O, E, T, Q>
+    Doing<KeyedStream<X, K, C, F>, D, P, O, E, T, Q>
+{
     /// The stream of what it emits.
     #[track_caller]
     pub fn done(self) -> ProcessOf<X, K, C, F, Closures<D, P, O, E, T, Q>>

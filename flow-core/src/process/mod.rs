@@ -5,12 +5,13 @@
 //!
 //! * [`context`]: what a process can ask and do; [`kinds`]: what timers do to the event time of what is emitted;
 //! * [`around`](mod@around): timers, watermark and clock of an instance; [`core`](mod@core): the state of all keys, and one call;
-//! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them;
+//! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them; [`connect`]: two streams before one;
 //! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down.
 
 pub mod around;
 pub mod block;
 mod chain;
+pub mod connect;
 pub mod context;
 pub mod core;
 mod head;

@@ -43,6 +43,8 @@ pub(crate) struct Handler {
 /// What a process may do, and on what.
 pub(crate) const HANDLERS: &[(&str, &str)] = &[
     ("on_event", "on_event(|event, ctx| …)"),
+    ("on_left", "on_left(|record, ctx| …)"),
+    ("on_right", "on_right(|record, ctx| …)"),
     ("on_timer", "on_timer(|t, ctx| …)"),
     ("on_processing_timer", "on_processing_timer(|t, ctx| …)"),
 ];

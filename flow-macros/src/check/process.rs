@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use crate::duration::{self, Argument};
 use crate::graph::{Domain, Graph};
 use crate::message;
-use crate::ops::Closures;
+use crate::ops::{Closures, Shape};
 use proc_macro2::Ident;
 
 /// Each block of a process, whatever it says.
@@ -16,15 +16,38 @@ pub(super) fn blocks(graph: &Graph, diagnostics: &mut Diagnostics) {
             for (at, message) in &block.mistakes {
                 diagnostics.error(at, message.clone());
             }
-            if block.mistakes.is_empty() && !block.has("on_event") {
-                diagnostics.error(&call.name, message::no_event_handler());
-            } else if block.mistakes.is_empty() {
+            if block.mistakes.is_empty() && streams(&call.name, &block, node.input.shape, diagnostics) {
                 used(&block, diagnostics);
                 lives(&block, node.input.time, diagnostics);
                 timers(&call.name, &block, node.input.time, diagnostics);
             }
         }
     }
+}
+
+/// Whether it says what is done with the records of the one stream, or of each of both.
+fn streams(process: &Ident, block: &Block, shape: Shape, diagnostics: &mut Diagnostics) -> bool {
+    let handler = |name: &str| block.handlers.iter().find(|one| one.name == name).map(|one| &one.name);
+    let sides = ["on_left", "on_right"];
+    if shape == Shape::Connected {
+        if let Some(event) = handler("on_event") {
+            diagnostics.error(event, message::event_of_two_streams());
+            return false;
+        }
+        let missing = sides.iter().find(|side| !block.has(side));
+        if let Some(missing) = missing {
+            diagnostics.error(process, message::side_missing(missing));
+        }
+        return missing.is_none();
+    }
+    if let Some(side) = sides.iter().find_map(|side| handler(side)) {
+        diagnostics.error(side, message::side_of_one_stream(&side.to_string()));
+        return false;
+    }
+    if !block.has("on_event") {
+        diagnostics.error(process, message::no_event_handler());
+    }
+    block.has("on_event")
 }
 
 /// A state that no closure mentions.

@@ -42,7 +42,7 @@ fn lost_by(graph: &Graph, node: &Node) -> Option<String> {
 /// `rides.union(timed)` of a stream with event time and one without: which time would the records have?
 pub(super) fn unions_agree_on_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
     let unions = calls(graph).filter(|(_, _, row)| row.fan_in && row.output != ops::Output::Joined);
-    for (node, call, _) in unions {
+    for (node, call, row) in unions {
         let inputs = || {
             let edges = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));
             edges.map(|edge| graph.node(edge.from).output)
@@ -50,7 +50,7 @@ pub(super) fn unions_agree_on_event_time(graph: &Graph, diagnostics: &mut Diagno
         let timed = inputs().any(|flow| matches!(flow.time, Domain::Event { .. }));
         let untimed = inputs().any(|flow| flow.time == Domain::None);
         if timed && untimed && !inputs().any(|flow| flow.tainted) {
-            diagnostics.error(&call.name, message::union_of_two_times());
+            diagnostics.error(&call.name, message::union_of_two_times(row.name));
         }
     }
 }

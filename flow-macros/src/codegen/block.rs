@@ -17,11 +17,15 @@ pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     let clock = block.has("on_processing_timer").then(|| ours("on_the_clock")).map(|it| quote!(.#it()));
     let mut handlers: Vec<&Handler> = block.handlers.iter().collect();
     // What is done with a record says what is emitted.
-    handlers.sort_by_key(|one| one.name != "on_event");
+    let place = |one: &&Handler| RECORDS.iter().position(|name| one.name == name).unwrap_or(RECORDS.len());
+    handlers.sort_by_key(place);
     let handlers = handlers.into_iter().map(|one| handler(one, &block.states, values));
     let done = quote_spanned!(at.resolved_at(Span::mixed_site())=> #done());
     quote!(.#declare(#states) #clock #(#handlers)* .#done)
 }
+
+/// What is done with records, in the order in which the builder takes it.
+const RECORDS: [&str; 3] = ["on_event", "on_left", "on_right"];
 
 /// Pairs in pairs, so that any number will do.
 fn nested(all: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {

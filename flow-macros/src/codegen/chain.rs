@@ -36,7 +36,7 @@ fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
         EndPlan::FanIn { row, other, left, right, name, at } => {
             let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
             let other = in_parens(*at, stream(other));
-            let ends = if row.output == Output::Joined {
+            let ends = if row.pairs() {
                 let (join, apart) = (ours(row.name), ours("apart"));
                 quote!(#join #other.#apart())
             } else {

@@ -24,6 +24,7 @@ fn shape(row: &Operator, input: Shape) -> Shape {
         Output::Window if input == Shape::Joined => Shape::Plain,
         Output::Window => Shape::Windowed,
         Output::Joined => Shape::Joined,
+        Output::Connected => Shape::Connected,
         Output::Unknown => Shape::Unknown,
     }
 }
@@ -70,7 +71,7 @@ fn is_timeless(window: &Call) -> bool {
 pub(super) fn edge(from: &Node, to: &Node) -> EdgeKind {
     match (&from.op, &to.op) {
         (Op::Call { row, .. }, _) if row.is_exchange() => row.edge,
-        (_, Op::Call { row, .. }) if row.output == Output::Joined => EdgeKind::KeyBy,
+        (_, Op::Call { row, .. }) if row.pairs() => EdgeKind::KeyBy,
         (_, Op::Call { row, .. }) if row.fan_in => EdgeKind::Merge,
         (_, Op::Call { row, .. }) if by_key(row, to.input.shape) => EdgeKind::KeyBy,
         (_, Op::Call { row, .. }) if on_one_instance(row, to.input.shape) => EdgeKind::Global,

@@ -72,7 +72,7 @@ pub(crate) fn ttl_without_event_time() -> Message {
 }
 
 pub(crate) fn unknown_handler(name: &str, meant: Option<&str>) -> Message {
-    let has = "a process has `on_event`, `on_timer` and `on_processing_timer`";
+    let has = "a process has `on_event`, `on_timer` and `on_processing_timer`, and behind `connect` `on_left` and `on_right`";
     let text = Message::new(format!("a process does nothing on `{name}`"));
     match meant {
         Some(meant) => text.help(format!("did you mean `{meant}`? {has}")),
@@ -115,4 +115,36 @@ pub(crate) fn event_time_lost(window: &str, by: &str) -> Message {
         "`{window}` is a window of event time, but what `{by}` upstream emits has none: it has timers of the clock"
     ))
     .help("when they fire says nothing about events: put `.event_time(|record| …, disorder = 5s)` behind it, or use timers in event time")
+}
+
+pub(crate) fn connect_not_closed(operator: &str) -> Message {
+    Message::new(format!("`{operator}` stands behind `connect`, but two streams are not one yet"))
+        .help(format!("say first what is done with their records: {CONNECTED}"))
+}
+
+pub(crate) fn connect_never_closed(operator: &str) -> Message {
+    Message::new(format!("nothing says what is done with the records of this `{operator}`"))
+        .help(format!("put {CONNECTED} behind it"))
+}
+
+pub(crate) fn connect_used_twice(name: &Ident) -> Message {
+    Message::new(format!("`{name}` is used twice, but two connected streams have one process only"))
+        .help("write a `connect` for each, or use twice what comes of it")
+}
+
+const CONNECTED: &str = "`.process({ on_left(|record, ctx| …); on_right(|record, ctx| …); })`";
+
+pub(crate) fn side_missing(missing: &str) -> Message {
+    Message::new(format!("this process of two streams has no `{missing}`"))
+        .help(format!("write `{missing}(|record, ctx| …);`"))
+}
+
+pub(crate) fn event_of_two_streams() -> Message {
+    Message::new("this process has two streams, so `on_event` does not say of which")
+        .help("write `on_left(|record, ctx| …);` and `on_right(|record, ctx| …);`")
+}
+
+pub(crate) fn side_of_one_stream(name: &str) -> Message {
+    Message::new(format!("this process has one stream, so there is no `{name}`"))
+        .help("write `on_event(|event, ctx| …);`, or put `.connect(other.key_by(|record| …))` before `process`")
 }

@@ -24,8 +24,8 @@ pub(crate) fn no_event_time(window: &str) -> Message {
         .help("put `.event_time(|record| …, disorder = 5s)` upstream, before `key_by`")
 }
 
-pub(crate) fn union_of_two_times() -> Message {
-    Message::new("`union` brings together a stream with event time and one without")
+pub(crate) fn union_of_two_times(operator: &str) -> Message {
+    Message::new(format!("`{operator}` brings together a stream with event time and one without"))
         .help("put `.event_time(|record| …, disorder = 5s)` before it on both, or on neither")
 }
 
