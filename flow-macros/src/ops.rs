@@ -298,16 +298,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] = &[
-    "interval_join",
-    "lookup",
-    "iterate",
-    "trigger",
-    "evict",
-    "async_map",
-    "co_process",
-    "window_all",
-];
+pub(crate) const RESERVED: &[&str] =
+    &["interval_join", "lookup", "iterate", "trigger", "evict", "async_map", "window_all"];
 
 /// What a window description is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,12 +63,7 @@ pub trait OnEvent<V, K, O, D: Declared, S: Stamp, P: TimerKinds>: Clone + Send +
     ///
     /// # Errors
     /// The user's.
-    fn event(
-        &self,
-        states: D::View<'_>,
-        event: V,
-        ctx: &mut Context<'_, K, O, S, P>,
-    ) -> Result<(), OpError>;
+    fn event(&self, states: D::View<'_>, event: V, ctx: &mut Context<'_, K, O, S, P>) -> Result<(), OpError>;
 }
 
 impl<V, K, O, D: Declared, S: Stamp, P: TimerKinds, G, R: Outcome> OnEvent<V, K, O, D, S, P> for Does<G>
@@ -76,12 +71,7 @@ where
     G: Fn(D::View<'_>, V, &mut Context<'_, K, O, S, P>) -> R + Clone + Send + 'static,
 {
     #[inline(always)]
-    fn event(
-        &self,
-        states: D::View<'_>,
-        event: V,
-        ctx: &mut Context<'_, K, O, S, P>,
-    ) -> Result<(), OpError> {
+    fn event(&self, states: D::View<'_>, event: V, ctx: &mut Context<'_, K, O, S, P>) -> Result<(), OpError> {
         (self.0)(states, event, ctx).outcome()
     }
 }

@@ -3,14 +3,14 @@
 //! Both edges end in the head of the process itself: the records of a key, of either stream, meet in one instance, and what comes of
 //! one stream is in order. Between the streams there is no order.
 
+use super::Process;
+use super::block::Closures;
 use super::block::{Declaring, Does, DoesEach, Doing, Keyed, Nothing, Outcome};
 use super::chain::listens;
 use super::context::Context;
 use super::head::ProcessHead;
 use super::kinds::{EventTimers, TimerKinds};
 use super::states::Declared;
-use super::Process;
-use super::block::Closures;
 use crate::join::joined::{Both, Detached, SameKey, SideEnds};
 use crate::op::boxed::NoRoot;
 use crate::op::key_fn::ByPair;

@@ -145,6 +145,7 @@ pub(crate) fn event_of_two_streams() -> Message {
 }
 
 pub(crate) fn side_of_one_stream(name: &str) -> Message {
-    Message::new(format!("this process has one stream, so there is no `{name}`"))
-        .help("write `on_event(|event, ctx| …);`, or put `.connect(other.key_by(|record| …))` before `process`")
+    Message::new(format!("this process has one stream, so there is no `{name}`")).help(
+        "write `on_event(|event, ctx| …);`, or put `.connect(other.key_by(|record| …))` before `process`",
+    )
 }
