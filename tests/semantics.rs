@@ -8,7 +8,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | N13 | evictors |
 //! | J1 to J7 | interval joins |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
 //! | I1 to I5 | iteration |
@@ -18,6 +17,8 @@
 mod aggregates;
 #[path = "semantics/case.rs"]
 mod case;
+#[path = "semantics/evicted.rs"]
+mod evicted;
 #[path = "semantics/joins.rs"]
 mod joins;
 #[path = "semantics/large.rs"]
@@ -62,4 +63,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, order, keyed, joins, timers, ttl, text);
+suites!(windows, sliding, sessions, counts, evict, process, late, order, keyed, joins, timers, ttl, text);

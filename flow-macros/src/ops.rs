@@ -27,6 +27,8 @@ pub(crate) enum Input {
     Keyed,
     /// Plain or behind a window: on a keyed stream it has no meaning.
     PlainOrWindow,
+    /// Behind a window only.
+    Window,
     /// Any of them.
     Any,
 }
@@ -115,6 +117,15 @@ pub(crate) enum Closures {
     Builder,
     /// They stand in a block with the states that they share.
     Block,
+    /// That of the first argument is a builder, the others are owned.
+    FirstBuilds,
+}
+
+impl Closures {
+    /// Whether a closure that is argument `at` builds.
+    pub fn builds(self, at: usize) -> bool {
+        self == Closures::Builder || self == Closures::FirstBuilds && at == 0
+    }
 }
 
 /// One row.
@@ -184,6 +195,9 @@ impl Operator {
     }
     const fn block(self) -> Self {
         Operator { closures: Closures::Block, ..self }
+    }
+    const fn first_builds(self) -> Self {
+        Operator { closures: Closures::FirstBuilds, ..self }
     }
     const fn sets_key(self) -> Self {
         Operator { sets_key: true, output: Output::Keyed, ..self }
@@ -282,6 +296,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
+    row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
+    row("process_window", 2, ".process_window(init, |w, records| …)").input(Input::Window).stateful(),
+    row("aggregate_window", 3, ".aggregate_window(|a| …, init, |w, value| …)").input(Input::Window).stateful().first_builds(),
     row("aggregate", 1, ".aggregate(|a| …)").folds().input(Input::PlainOrWindow).builder(),
 
     row("for_each", 1, ".for_each(|record| …)").output(Output::Terminal),
@@ -299,7 +316,7 @@ pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
 pub(crate) const RESERVED: &[&str] =
-    &["interval_join", "lookup", "iterate", "trigger", "evict", "async_map", "window_all"];
+    &["interval_join", "lookup", "iterate", "trigger", "async_map", "window_all"];
 
 /// What a window description is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,6 +324,8 @@ pub(crate) enum Takes {
     Nothing,
     /// A size, or a size and a slide.
     Lengths,
+    /// How far from UTC a day begins.
+    UtcOffset,
     Gap,
     /// A closure over the records that gives each its gap.
     GapOf,
@@ -348,6 +367,7 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
         needs_event_time: true,
         usage: "tumbling(1h)",
     },
+    WindowKind { name: "days", takes: Takes::UtcOffset, lengths: &["offset"], named: &[], needs_event_time: true, usage: "days(8h)" },
     WindowKind {
         name: "sliding",
         takes: Takes::Lengths,

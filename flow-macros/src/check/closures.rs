@@ -42,8 +42,9 @@ pub(super) fn borrow_no_parameters(ast: &Pipeline, graph: &Graph, diagnostics: &
 
 /// The closures that run on records, with the operators they are for.
 fn on_records<'a>(graph: &Graph<'a>) -> impl Iterator<Item = (&'static Operator, &'a ExprClosure)> {
-    calls(graph).filter(|(_, _, row)| row.closures != Closures::Builder).flat_map(|(_, call, row)| {
-        values(call).flat_map(move |expr| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
+    calls(graph).flat_map(|(_, call, row)| {
+        let run = values(call).enumerate().filter(move |(at, _)| !row.closures.builds(*at));
+        run.flat_map(move |(_, expr)| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
     })
 }
 

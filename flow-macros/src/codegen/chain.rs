@@ -93,7 +93,6 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         return quote!(#expr #process #boxed);
     }
     let mode = match one.row {
-        Some(row) if row.closures == Closures::Builder => Mode::Builder,
         Some(row) if row.output == Output::Window && args.iter().any(has_closure) => Mode::Records,
         Some(row) if row.output == Output::Window => Mode::Window,
         _ => Mode::Owned,
@@ -102,8 +101,12 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         Mode::Records => &Ident::new("window_of", name.span()),
         _ => name,
     };
-    let args = args.iter().map(|arg| match arg {
-        Arg::Value(expr) => rewritten(expr, mode, &plan.values),
+    let builds = |at| one.row.is_some_and(|row| row.closures.builds(at));
+    let args = args.iter().enumerate().map(|(at, arg)| match arg {
+        Arg::Value(expr) => {
+            let mode = if builds(at) { Mode::Builder } else { mode };
+            rewritten(expr, mode, &plan.values)
+        }
         // reported: a stream where none belongs
         Arg::Stream(_) => TokenStream::new(),
     });
