@@ -28,10 +28,14 @@ mod random;
 mod random_counts;
 #[path = "semantics/random_sessions.rs"]
 mod random_sessions;
+#[path = "semantics/random_strategies.rs"]
+mod random_strategies;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
 mod runner;
+#[path = "semantics/strategies.rs"]
+mod strategies;
 #[path = "semantics/text_files.rs"]
 mod text_files;
 
@@ -50,4 +54,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, order, keyed, text);
+suites!(windows, sliding, sessions, counts, late, strategies, order, keyed, text);

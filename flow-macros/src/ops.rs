@@ -82,6 +82,8 @@ pub(crate) enum Value {
     Late,
     /// A number of elements > 0.
     Elements,
+    /// `true`, and nothing else: the builder's method takes no argument.
+    Flag,
     /// Any expression.
     Expression,
 }
@@ -113,6 +115,8 @@ pub(crate) struct Operator {
     pub min_args: usize,
     pub max_args: usize,
     pub named: &'static [Named],
+    /// Named arguments of which one has to be given, and no two.
+    pub one_of: &'static [&'static str],
     pub input: Input,
     pub output: Output,
     pub time: Time,
@@ -133,6 +137,7 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         min_args: args,
         max_args: args,
         named: &[],
+        one_of: &[],
         input: Input::Stream,
         output: Output::Plain,
         time: Time::Keeps,
@@ -152,6 +157,9 @@ impl Operator {
     }
     const fn named(self, named: &'static [Named]) -> Self {
         Operator { named, ..self }
+    }
+    const fn one_of(self, one_of: &'static [&'static str]) -> Self {
+        Operator { one_of, ..self }
     }
     const fn input(self, input: Input) -> Self {
         Operator { input, ..self }
@@ -197,8 +205,15 @@ const EVENT_TIME: &[Named] = &[
         required: Some("how far behind the newest event may one come?"),
         positional: false,
     },
+    optional("monotonic", Value::Flag),
+    optional("max_ahead", Value::Duration),
+    optional("punctuated", Value::Expression),
+    optional("watermarks", Value::Expression),
     optional("idle", Value::PositiveDuration),
+    optional("align", Value::Duration),
 ];
+/// What says how the watermark follows the records.
+const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
 const SHUFFLE: &[Named] = &[Named {
     name: "seed",
@@ -222,7 +237,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("try_flat_map", 1, ".try_flat_map(|record| …)"),
     row("take", 1, ".take(n)"),
     row("skip", 1, ".skip(n)"),
-    row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).time(Time::Sets),
+    row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).one_of(STRATEGIES).time(Time::Sets),
 
     row("union", 1, ".union(other)").fan_in(),
     row("split", 1, ".split(|record| …)").sides(2, 4),

@@ -5,6 +5,9 @@
 //! sends and who receives. When all passes are over the [`Topology`] knows every stage, instance and edge, and a host
 //! connects them.
 
+mod aligned;
+
+use super::drift::Drift;
 use super::{HeadStage, Meta, OpNode, Stage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
@@ -140,6 +143,9 @@ pub struct Topology {
     sends: Vec<(usize, EdgeId)>,
     /// What each source has found: a `Vec` of its splits.
     splits: Vec<(EdgeId, Box<dyn Any>)>,
+    drift: Drift,
+    /// The operators whose sources wait for each other.
+    aligned: Vec<usize>,
     error: Option<Error>,
 }
 
@@ -402,7 +408,7 @@ impl Topology {
                 self.nodes[*node].stage.clone_from(&stage.name);
             }
         }
-        Ok(())
+        self.check_aligned()
     }
 
     /// Sources first, every stage after those before it.

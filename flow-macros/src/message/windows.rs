@@ -76,6 +76,25 @@ pub(crate) fn event_time_behind_exchange(exchange: &str) -> Message {
     .help(format!("put `event_time` before `{exchange}`, where each partition is still in its own order"))
 }
 
+pub(crate) fn not_true(name: &Ident) -> Message {
+    Message::new(format!("`{name}` says all by standing here: it takes `true` only"))
+        .help(format!("write `{name} = true`, or leave it out"))
+}
+
+pub(crate) fn one_too_many(operator: &str, first: &Ident, second: &Ident) -> Message {
+    Message::new(format!(
+        "`{operator}` is told by `{first}` how the watermark rises, and by `{second}` otherwise"
+    ))
+    .help(format!("keep one of the two: remove `{first}` or `{second}`"))
+}
+
+pub(crate) fn nothing_to_guard(strategy: &Ident) -> Message {
+    Message::new(format!(
+        "`max_ahead` guards the highest timestamp, and with `{strategy}` the watermark does not come from that"
+    ))
+    .help("remove `max_ahead`, and leave out in the strategy what you do not believe")
+}
+
 pub(crate) fn key_by_twice() -> Message {
     Message::new("this key is replaced by the next `key_by` before anything uses it")
         .help("remove one of the two")
