@@ -54,4 +54,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, strategies, order, keyed, text);
+suites!(windows, sliding, sessions, counts, late, strategies, order, keyed, text, json);
