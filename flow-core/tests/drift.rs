@@ -36,6 +36,14 @@ fn build(job: &mut Job, feeds: &[Feed], align: Option<i64>, most: &Arc<AtomicI64
     let mut streams = Vec::new();
     for (n, feed) in feeds.iter().copied().enumerate() {
         let numbers = generate(feed.records, move |i| i as i64 * feed.apart);
+        let (places, most) = (places.clone(), Arc::clone(most));
+        let last = (feed.records - 1) as i64 * feed.apart;
+        let seen = move |t: &i64| {
+            most.fetch_max(places.ahead(n, *t), SeqCst);
+            if *t == last {
+                places.ahead(n, i64::MAX);
+            }
+        };
         // Right at the source: a box between would hold records back.
         macro_rules! timed {
             ($numbers:expr) => {{
@@ -46,22 +54,13 @@ fn build(job: &mut Job, feeds: &[Feed], align: Option<i64>, most: &Arc<AtomicI64
                 if let Some(idle) = feed.idle {
                     timed = timed.idle(Millis(idle));
                 }
-                timed.boxed()
+                timed.inspect(seen).boxed()
             }};
         }
-        let timed = match feed.per_second {
+        streams.push(match feed.per_second {
             Some(rate) => timed!(numbers.rate(rate)),
             None => timed!(numbers),
-        };
-        let (places, most) = (places.clone(), Arc::clone(most));
-        let last = (feed.records - 1) as i64 * feed.apart;
-        let seen = timed.inspect(move |t| {
-            most.fetch_max(places.ahead(n, *t), SeqCst);
-            if *t == last {
-                places.ahead(n, i64::MAX);
-            }
         });
-        streams.push(seen.boxed());
     }
     let mut all = streams.into_iter();
     let first = all.next().expect("there are feeds");

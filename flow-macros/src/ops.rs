@@ -117,6 +117,8 @@ pub(crate) struct Operator {
     pub named: &'static [Named],
     /// Named arguments of which one has to be given, and no two.
     pub one_of: &'static [&'static str],
+    /// What its argument counts, which is never none.
+    pub counts: Option<&'static str>,
     pub input: Input,
     pub output: Output,
     pub time: Time,
@@ -138,6 +140,7 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         max_args: args,
         named: &[],
         one_of: &[],
+        counts: None,
         input: Input::Stream,
         output: Output::Plain,
         time: Time::Keeps,
@@ -160,6 +163,9 @@ impl Operator {
     }
     const fn one_of(self, one_of: &'static [&'static str]) -> Self {
         Operator { one_of, ..self }
+    }
+    const fn counts(self, counts: &'static str) -> Self {
+        Operator { counts: Some(counts), ..self }
     }
     const fn input(self, input: Input) -> Self {
         Operator { input, ..self }
@@ -237,6 +243,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("try_flat_map", 1, ".try_flat_map(|record| …)"),
     row("take", 1, ".take(n)"),
     row("skip", 1, ".skip(n)"),
+    row("rate_limit", 1, ".rate_limit(100)").counts("the rate of `rate_limit`"),
     row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).one_of(STRATEGIES).time(Time::Sets),
 
     row("union", 1, ".union(other)").fan_in(),

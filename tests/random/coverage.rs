@@ -56,6 +56,7 @@ const EXPECTED: &[&str] = &[
     "min",
     "partition",
     "partition_by",
+    "rate_limit",
     "rebalance",
     "reduce",
     "shuffle",

@@ -1,4 +1,4 @@
-//! Count windows: how many elements are in one, and how many from one beginning to the next.
+//! Numbers of elements: how many are in a count window, how many from one beginning to the next, how many a second.
 
 use super::{calls, values};
 use crate::ast::{Given, given};
@@ -29,6 +29,24 @@ pub(super) fn counts(graph: &Graph, diagnostics: &mut Diagnostics) {
             {
                 let every = elements(&given.value, "`every`", diagnostics);
                 together(size, every, gaps, &given.value, diagnostics);
+            }
+        }
+    }
+}
+
+/// `rate_limit(0)` lets nothing pass, and `rate_limit(1s)` is a time.
+pub(super) fn arguments(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, row) in calls(graph) {
+        for (what, arg) in row.counts.iter().flat_map(|what| values(call).map(move |arg| (what, arg))) {
+            match duration::argument(arg) {
+                Argument::Millis(_) => {
+                    let time = crate::text::text(quote::quote!(#arg));
+                    diagnostics.error(arg, message::time_for_number(row, &time));
+                }
+                Argument::Bare(digits) if digits.parse() == Ok(0) => {
+                    diagnostics.error(arg, message::number_is_zero(what));
+                }
+                _ => {}
             }
         }
     }

@@ -48,6 +48,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);
     elements::counts(graph, diagnostics);
+    elements::arguments(graph, diagnostics);
     durations::literals(ast, diagnostics);
 }
 

@@ -82,10 +82,8 @@ pub(crate) fn not_true(name: &Ident) -> Message {
 }
 
 pub(crate) fn one_too_many(operator: &str, first: &Ident, second: &Ident) -> Message {
-    Message::new(format!(
-        "`{operator}` is told by `{first}` how the watermark rises, and by `{second}` otherwise"
-    ))
-    .help(format!("keep one of the two: remove `{first}` or `{second}`"))
+    Message::new(format!("`{first}` and `{second}` both say how the watermark of `{operator}` rises"))
+        .help(format!("keep one of the two: remove `{first}` or `{second}`"))
 }
 
 pub(crate) fn nothing_to_guard(strategy: &Ident) -> Message {
@@ -137,6 +135,15 @@ pub(crate) fn no_elements(what: &str) -> Message {
 pub(crate) fn time_for_elements(time: &str) -> Message {
     Message::new(format!("`count` takes a number of elements, but `{time}` is a time"))
         .help(format!("write `count(100)`, or `tumbling({time})` for windows of time"))
+}
+
+pub(crate) fn time_for_number(operator: &Operator, time: &str) -> Message {
+    Message::new(format!("`{}` takes a number, but `{time}` is a time", operator.name))
+        .help(format!("write `{}`", operator.usage))
+}
+
+pub(crate) fn number_is_zero(what: &str) -> Message {
+    Message::new(format!("{what} has to be at least 1, but this is `0`"))
 }
 
 pub(crate) fn gaps_between_windows(size: u64, every: u64) -> Message {
