@@ -24,6 +24,13 @@ pub(crate) fn no_event_time(window: &str) -> Message {
         .help("put `.event_time(|record| …, disorder = 5s)` upstream, before `key_by`")
 }
 
+pub(crate) fn event_time_lost(window: &str, by: &str) -> Message {
+    Message::new(format!(
+        "`{window}` is a window of event time, but `{by}` upstream has one result at the end of the input, and no time for it"
+    ))
+    .help(format!("put `.key_by(|record| …)` before `{by}` for a result with each record's time, or take the window before `{by}`"))
+}
+
 pub(crate) fn union_of_two_times() -> Message {
     Message::new("`union` brings together a stream with event time and one without")
         .help("put `.event_time(|record| …, disorder = 5s)` before it on both, or on neither")
@@ -96,6 +103,10 @@ pub(crate) fn nothing_to_guard(strategy: &Ident) -> Message {
 pub(crate) fn key_by_twice() -> Message {
     Message::new("this key is replaced by the next `key_by` before anything uses it")
         .help("remove one of the two")
+}
+
+pub(crate) fn same_key_again(name: &Ident) -> Message {
+    Message::new(format!("this `{name}` sets the key that the stream has already")).help("remove it")
 }
 
 pub(crate) fn not_a_window(usage: &str) -> Message {
