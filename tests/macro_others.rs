@@ -59,3 +59,23 @@ fn sources_that_stay_together() {
     aligned(out.clone()).run().expect("a run");
     assert_eq!(out.take(), [55, 55]);
 }
+
+dataflow! {
+    #[max_shuffles(3)]
+    fn widths(n: usize, out: Collected<(&'static str, usize)>) {
+        let numbers = source(generate(4, |i| i)).rate_limit(1_000_000);
+        let dealt = numbers.rebalance(parallelism = 3);
+        dealt.map_init(|cx| cx.parallelism(), |n, _| ("dealt", *n)).collect(&out);
+        numbers.key_by(|i| i % 2, parallelism = n).count().map_init(|cx| cx.parallelism(), |n, _| ("keyed", *n)).collect(&out);
+        numbers.shuffle(seed = 1, parallelism = 1).map_init(|cx| cx.parallelism(), |n, _| ("shuffled", *n)).collect(&out);
+    }
+}
+
+#[test]
+fn exchanges_say_how_many_instances_follow() {
+    let out = Collected::new();
+    widths(2, out.clone()).parallelism(4).run().expect("a run");
+    let mut rows = out.take();
+    rows.sort_unstable();
+    assert_eq!(rows, [("dealt", 3), ("keyed", 2), ("shuffled", 1)].map(|row| [row; 4]).concat());
+}

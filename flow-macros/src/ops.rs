@@ -82,6 +82,8 @@ pub(crate) enum Value {
     Late,
     /// A number of elements > 0.
     Elements,
+    /// A number of parallel instances.
+    Instances,
     /// `true`, and nothing else: the builder's method takes no argument.
     Flag,
     /// Any expression.
@@ -221,12 +223,19 @@ const EVENT_TIME: &[Named] = &[
 /// What says how the watermark follows the records.
 const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
-const SHUFFLE: &[Named] = &[Named {
-    name: "seed",
-    value: Value::Expression,
-    required: Some("the same seed gives the same choice in every run"),
-    positional: true,
-}];
+const PARALLELISM: Named = optional("parallelism", Value::Instances);
+const EXCHANGE: &[Named] = &[PARALLELISM];
+const SHUFFLE: &[Named] = &[
+    Named {
+        name: "seed",
+        value: Value::Expression,
+        required: Some("the same seed gives the same choice in every run"),
+        positional: true,
+    },
+    PARALLELISM,
+];
+/// Parallel instances of an operator, at most.
+pub(crate) const INSTANCES_MAX: u64 = 256;
 
 /// Every operator, in the order of `docs/operators.md`.
 #[rustfmt::skip]
@@ -251,13 +260,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
     row("split_result", 0, ".split_result()").sides(2, 2),
 
-    row("key_by", 1, ".key_by(|record| …)").sets_key(),
-    row("key_by_ref", 1, ".key_by_ref(|record| …)").sets_key(),
-    row("rebalance", 0, ".rebalance()").edge(EdgeKind::Rebalance),
+    row("key_by", 1, ".key_by(|record| …)").named(EXCHANGE).sets_key(),
+    row("key_by_ref", 1, ".key_by_ref(|record| …)").named(EXCHANGE).sets_key(),
+    row("rebalance", 0, ".rebalance()").named(EXCHANGE).edge(EdgeKind::Rebalance),
     row("shuffle", 0, ".shuffle(seed = 1)").named(SHUFFLE).edge(EdgeKind::Shuffle),
-    row("broadcast", 0, ".broadcast()").edge(EdgeKind::Broadcast),
+    row("broadcast", 0, ".broadcast()").named(EXCHANGE).edge(EdgeKind::Broadcast),
     row("global", 0, ".global()").edge(EdgeKind::Global),
-    row("partition_by", 1, ".partition_by(partitioner)").edge(EdgeKind::Custom),
+    row("partition_by", 1, ".partition_by(partitioner)").named(EXCHANGE).edge(EdgeKind::Custom),
     row("boundary", 0, ".boundary()").output(Output::Same).edge(EdgeKind::Boundary),
     row("boxed", 0, ".boxed()").output(Output::Same),
 

@@ -5,7 +5,7 @@
 //!   where their types end;
 //! * [`operator`]: the one-to-one operator, built in or the user's own; one file each: `map`, `filter`, …;
 //! * [`keyed`]: streams with a key ([`key_fn`]: how it is found, [`float_key`]: a float as one), [`rolling`] operators over them;
-//! * [`edges`]: exchanges without a key, [`merge`]: fan-in;
+//! * [`edges`]: exchanges without a key ([`width`]: to how many instances), [`merge`]: fan-in;
 //! * [`event_time`]: timestamps and watermarks; [`rate_limit`].
 
 pub mod boxed;
@@ -28,6 +28,7 @@ pub mod take;
 pub mod tee;
 pub mod tries;
 pub mod unkeyed;
+pub mod width;
 
 pub use chain::{Chain, Flow, Terminal, Visit};
 pub use float_key::FloatKey;

@@ -6,6 +6,7 @@
 //! connects them.
 
 mod aligned;
+mod width;
 
 use super::drift::Drift;
 use super::{HeadStage, Meta, OpNode, Stage};
@@ -146,6 +147,8 @@ pub struct Topology {
     drift: Drift,
     /// The operators whose sources wait for each other.
     aligned: Vec<usize>,
+    /// How many receivers an edge is to have, as an operator before it says.
+    widths: Vec<(EdgeId, usize)>,
     error: Option<Error>,
 }
 
@@ -391,6 +394,7 @@ impl Topology {
                 self.edges.insert(*edge, EdgeDef { kind, from, to });
             }
         }
+        self.widen()?;
         while let Some(i) = self.stages.iter().position(|s| s.rule == Count::Upstream && s.count == 0) {
             let before = |s: &StageDef| s.inputs.iter().map(|e| self.stages[self.edges[e].from].count).max();
             // An upstream stage that is not known yet is known first; chains of them have no cycles.

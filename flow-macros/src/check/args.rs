@@ -64,7 +64,9 @@ pub(super) fn known(operator: &str, given: &[NamedArg], has: &[Named], diagnosti
     let names: Vec<&str> = has.iter().map(|one| one.name).collect();
     for (index, one) in given.iter().enumerate() {
         let text = one.name.to_string();
-        if !names.contains(&text.as_str()) {
+        if text == "parallelism" && !names.contains(&"parallelism") {
+            diagnostics.error(&one.name, message::parallelism_of(operator));
+        } else if !names.contains(&text.as_str()) {
             let meant = closest(&text, names.iter().copied());
             diagnostics.error(&one.name, message::unknown_named(operator, &one.name, &names, meant));
         } else if given[..index].iter().any(|before| before.name == one.name) {

@@ -6,7 +6,8 @@ use crate::diag::Diagnostics;
 use crate::duration::{self, Argument};
 use crate::graph::Graph;
 use crate::message;
-use crate::ops::{self, OVERLAPPING_MAX, Output, Takes};
+use crate::ops::{self, OVERLAPPING_MAX, Output, Takes, Value};
+use proc_macro2::Ident;
 use syn::Expr;
 
 /// `count(0)` holds nothing; `count(100ms)` is a time; `count(3, every = 5)` leaves gaps.
@@ -45,6 +46,28 @@ pub(super) fn arguments(graph: &Graph, diagnostics: &mut Diagnostics) {
                 }
                 Argument::Bare(digits) if digits.parse() == Ok(0) => {
                     diagnostics.error(arg, message::number_is_zero(what));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `rebalance(parallelism = 0)`.
+pub(super) fn instances(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, row) in calls(graph) {
+        let counts =
+            |name: &Ident| row.named.iter().any(|one| name == one.name && one.value == Value::Instances);
+        for given in call.named.iter().filter(|given| counts(&given.name)) {
+            let most = ops::INSTANCES_MAX;
+            match duration::argument(&given.value) {
+                Argument::Bare(digits) if !digits.parse().is_ok_and(|n| (1..=most).contains(&n)) => {
+                    diagnostics.error(&given.value, message::no_parallelism(digits, most));
+                }
+                Argument::Millis(_) => {
+                    let value = &given.value;
+                    let time = crate::text::text(quote::quote!(#value));
+                    diagnostics.error(&given.value, message::no_parallelism(&time, most));
                 }
                 _ => {}
             }

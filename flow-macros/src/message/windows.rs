@@ -157,6 +157,17 @@ pub(crate) fn number_is_zero(what: &str) -> Message {
     Message::new(format!("{what} has to be at least 1, but this is `0`"))
 }
 
+pub(crate) fn parallelism_of(operator: &str) -> Message {
+    Message::new(format!(
+        "`{operator}` runs in as many instances as its input: only an exchange changes that"
+    ))
+    .help("write `.rebalance(parallelism = n)` or `.key_by(…, parallelism = n)` before it")
+}
+
+pub(crate) fn no_parallelism(given: &str, most: u64) -> Message {
+    Message::new(format!("a parallelism is a number from 1 to {most}, but this is `{given}`"))
+}
+
 pub(crate) fn gaps_between_windows(size: u64, every: u64) -> Message {
     Message::new(format!(
         "windows of {size} every {every} elements leave gaps: the elements in them are in no window"
