@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayString;
 use flow_core::prelude::*;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize, Serializer};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -33,7 +33,7 @@ struct Flight {
     #[serde(deserialize_with = "Option::deserialize")]
     dep_delay: Option<i64>,
     minute: i64,
-    #[serde(deserialize_with = "utc_ms")]
+    #[serde(deserialize_with = "flow_examples::utc_ms")]
     time_hour: i64,
 }
 
@@ -96,15 +96,6 @@ fn main() -> ExitCode {
         eprintln!("{}", job.parallelism(parallelism).run()?);
         Ok(())
     })
-}
-
-/// `2013-01-01T10:00:00Z` as milliseconds since the epoch.
-fn utc_ms<'de, D: Deserializer<'de>>(field: D) -> Result<i64, D::Error> {
-    let text = ArrayString::<32>::deserialize(field)?;
-    let time =
-        humantime::parse_rfc3339(&text).map_err(|error| de::Error::custom(format!("`{text}`: {error}")))?;
-    let since = time.duration_since(std::time::UNIX_EPOCH).map_err(de::Error::custom)?;
-    i64::try_from(since.as_millis()).map_err(de::Error::custom)
 }
 
 fn three_decimals<S: Serializer>(number: &Option<f64>, field: S) -> Result<S::Ok, S::Error> {

@@ -4,6 +4,8 @@
 mod arguments;
 #[path = "programs/run.rs"]
 mod run;
+#[path = "programs/windows.rs"]
+mod windows;
 
 use run::{Order, Scratch, example, oracle, same_lines, succeed};
 use std::fmt::Write as _;
@@ -11,6 +13,17 @@ use std::path::{Path, PathBuf};
 
 fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/data").join(name)
+}
+
+/// Numbers that look random, the same in every run.
+struct Random(u64);
+
+impl Random {
+    /// Below `limit`, which is not 0.
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
 }
 
 /// Both result files of `flight_delays` equal the oracle's, and the report counts the late ones.
@@ -73,15 +86,12 @@ fn word_count_of_the_sample() {
 fn flight_delays_of_disorder() {
     let scratch = Scratch::new("disorder");
     let mut text = String::from("time_hour,carrier,flight,origin,minute,dep_delay\n");
-    let mut state = 7u64;
-    let mut random = |limit: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % limit
-    };
+    let mut random = Random(7);
     for flight in 0..4000 {
-        let (day, hour, minute) = (1 + flight / 1500, random(24), random(60));
-        let origin = ["EWR", "JFK", "LGA"][random(3) as usize];
-        let delay = if random(9) == 0 { "NA".to_string() } else { (random(200) as i64 - 60).to_string() };
+        let (day, hour, minute) = (1 + flight / 1500, random.below(24), random.below(60));
+        let origin = ["EWR", "JFK", "LGA"][random.below(3) as usize];
+        let delay =
+            if random.below(9) == 0 { "NA".to_string() } else { (random.below(200) as i64 - 60).to_string() };
         writeln!(text, "2013-03-0{day}T{hour:02}:00:00Z,UA,{flight},{origin},{minute},{delay}")
             .expect("a String takes it");
     }
@@ -122,4 +132,5 @@ fn examples_on_the_full_data() {
 
 fn check_full_flights(input: &Path) {
     check_flight_delays(input, &["1d", "12h", "0ms"]);
+    windows::check_aircraft_days(input, &[["6h", "1d"], ["1h", "6h"]]);
 }

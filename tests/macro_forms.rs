@@ -1,5 +1,8 @@
 //! Pipelines written in `dataflow!`, run, and compared with what plain Rust makes of the same input.
 
+#[path = "macro_forms/joins.rs"]
+mod joins;
+
 use flow_core::graph::EdgeKind;
 use flow_core::prelude::*;
 use flow_core::window::{Late, Windowed};

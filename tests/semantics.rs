@@ -7,7 +7,7 @@
 //! | cases | need |
 //! |---|---|
 //! | N13 | evictors |
-//! | J1 to J11, "`None` never joins `None`" | joins |
+//! | J1 to J7 | interval joins |
 //! | T1 to T6, T10, W16 | timers, `process` |
 //! | T7, T9 | state with a time to live |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
@@ -18,6 +18,8 @@
 mod aggregates;
 #[path = "semantics/case.rs"]
 mod case;
+#[path = "semantics/joins.rs"]
+mod joins;
 #[path = "semantics/large.rs"]
 mod large;
 #[path = "semantics/pipeline.rs"]
@@ -26,6 +28,8 @@ mod pipeline;
 mod random;
 #[path = "semantics/random_counts.rs"]
 mod random_counts;
+#[path = "semantics/random_joins.rs"]
+mod random_joins;
 #[path = "semantics/random_sessions.rs"]
 mod random_sessions;
 #[path = "semantics/random_strategies.rs"]
@@ -54,4 +58,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, strategies, order, keyed, text, json);
+suites!(windows, sliding, sessions, counts, late, strategies, order, keyed, joins, text, json);

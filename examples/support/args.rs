@@ -70,6 +70,11 @@ impl Args {
         self.0.opt_value_from_str(name).map_err(|error| Stop::Arguments(error.to_string()))
     }
 
+    /// Whether a flag is there.
+    pub fn flag(&mut self, name: &'static str) -> bool {
+        self.0.contains(name)
+    }
+
     /// An option that takes a duration, written as in the macro: `500ms`, `5s`, `15min`, `1h`, `1d`.
     pub fn duration(&mut self, name: &'static str, default: &str) -> Result<Duration, Stop> {
         let text = self.value::<String>(name)?.unwrap_or_else(|| default.into());

@@ -30,6 +30,7 @@ pub mod exchange;
 pub mod graph;
 pub mod host;
 pub mod job;
+pub mod join;
 pub mod metrics;
 pub mod op;
 pub mod prelude;

@@ -10,6 +10,8 @@ pub(crate) enum Shape {
     Keyed,
     /// Behind `.window(…)`: not a stream yet.
     Windowed,
+    /// Behind `.join(…)` and its like: not a stream yet.
+    Joined,
     /// Behind a sub-pipeline or a user's own operator: only the types know.
     Unknown,
 }
@@ -34,7 +36,10 @@ pub(crate) enum Output {
     Keyed,
     /// The input's shape: the key is kept.
     Same,
+    /// Of two joined streams: a stream.
     Window,
+    /// Two keyed streams together.
+    Joined,
     /// Nothing: it ends the stream.
     Terminal,
     /// Several streams, taken apart by a tuple `let`.
@@ -197,6 +202,11 @@ impl Operator {
     const fn folds(self) -> Self {
         Operator { input: Input::Any, time: Time::DropsUnkeyed, stateful: true, ..self }
     }
+    /// Two streams by key, of which what follows says what belongs together.
+    const fn joins(self) -> Self {
+        let both = self.input(Input::Keyed).output(Output::Joined).edge(EdgeKind::Merge);
+        Operator { fan_in: true, ..both }
+    }
     const fn fan_in(self) -> Self {
         Operator { fan_in: true, edge: EdgeKind::Merge, max_args: 16, ..self }
     }
@@ -256,6 +266,12 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).one_of(STRATEGIES).time(Time::Sets),
 
     row("union", 1, ".union(other)").fan_in(),
+    row("join", 1, ".join(other.key_by(|record| …))").joins(),
+    row("left_join", 1, ".left_join(other.key_by(|record| …))").joins(),
+    row("right_join", 1, ".right_join(other.key_by(|record| …))").joins(),
+    row("full_join", 1, ".full_join(other.key_by(|record| …))").joins(),
+    row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
+
     row("split", 1, ".split(|record| …)").sides(2, 4),
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
     row("split_result", 0, ".split_result()").sides(2, 2),
@@ -299,8 +315,6 @@ pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
 pub(crate) const RESERVED: &[&str] = &[
-    "join",
-    "left_join",
     "interval_join",
     "lookup",
     "process",
@@ -378,6 +392,11 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
 pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
 
 impl Operator {
+    /// Whether it says of two joined streams what belongs together.
+    pub fn closes_join(&self) -> bool {
+        self.output == Output::Window
+    }
+
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.
     pub fn drops_key(&self) -> bool {
         let plain =

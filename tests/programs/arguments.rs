@@ -3,7 +3,7 @@
 use crate::run::{Scratch, example, finish, read, succeed};
 use crate::sample;
 
-const EXAMPLES: &[&str] = &["word_count", "flight_delays"];
+const EXAMPLES: &[&str] = &["word_count", "flight_delays", "windows", "aircraft_days"];
 
 #[test]
 fn help_goes_to_standard_output() {
@@ -42,8 +42,8 @@ fn bad_arguments_are_exit_code_2() {
             &["-p", "0"],
             &["-p", "x"],
             &["-p", "100000"],
-            &["a", "b"],
             &["-o"],
+            if *name == "windows" { &["--size", "x"] } else { &["a", "b"] },
         ] {
             let outcome = finish(example(name).args(bad));
             assert_eq!(outcome.code, Some(2), "{name} {bad:?}: {}", outcome.stderr);
@@ -52,8 +52,36 @@ fn bad_arguments_are_exit_code_2() {
         }
     }
     for bad in ["1", "-1h", "1 fortnight", "", "99999999999999d"] {
-        let outcome = finish(example("flight_delays").args(["--disorder", bad]));
-        assert_eq!(outcome.code, Some(2), "--disorder {bad:?}: {}", outcome.stderr);
+        let options =
+            [("flight_delays", "--disorder"), ("aircraft_days", "--disorder"), ("aircraft_days", "--gap")];
+        for (name, option) in options {
+            let outcome = finish(example(name).args([option, bad]));
+            assert_eq!(outcome.code, Some(2), "{name} {option} {bad:?}: {}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn windows_that_cannot_be_are_exit_code_2() {
+    for (bad, why) in [
+        ("--kind=hopping", "give tumbling, sliding, session or count"),
+        ("--kind=sliding", "needs --slide"),
+        ("--kind=session", "needs --gap"),
+        ("--kind=session --gap=0", "gap"),
+        ("--size=0", "size"),
+        ("--size=10 --offset=-10", "offset"),
+        ("--kind=sliding --size=10 --slide=11", "gaps"),
+        ("--kind=count --size=10 --slide=11", "gaps"),
+        ("--kind=count --size=-1", "number of elements"),
+        ("--kind=count --size=0", "0 elements"),
+        ("--lateness=-1", "lateness"),
+        ("--disorder=-1", "disorder"),
+        ("--offset=5ms", "5ms"),
+    ] {
+        let outcome = finish(example("windows").args(bad.split(' ')));
+        assert_eq!(outcome.code, Some(2), "{bad}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{bad}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(why) && outcome.stdout.is_empty(), "{bad}: {}", outcome.stderr);
     }
 }
 

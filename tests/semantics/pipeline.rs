@@ -62,7 +62,14 @@ impl Probe {
 /// Puts the pipeline of `case` into `job`.
 pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     let partitions: Vec<_> = case.inputs.iter().map(|input| probe.script(input)).collect();
-    let mut stream = if case.has("union") {
+    let join = case.steps.iter().find(|words| words[0] == "join");
+    let mut stream = if let Some(words) = join {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let [left, right] = &partitions[..] else { panic!("{}: a join has two inputs", case.id) };
+        let side =
+            |steps: &Vec<Step<El>>, last| seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
+        crate::joins::join(job, side(left, false), side(right, true), &words, probe)
+    } else if case.has("union") {
         let last = partitions.len() - 1;
         let each = partitions.into_iter().enumerate();
         let mut each = each.map(|(i, steps)| timed(scripts([steps]).boxed(), case, i == last));
@@ -71,12 +78,9 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     } else {
         timed(scripts(partitions).boxed(), case, true)
     };
-    let seen = Arc::clone(&probe.seen);
-    stream = stream
-        .inspect(move |_| {
-            seen.fetch_add(1, Ordering::SeqCst);
-        })
-        .boxed();
+    if join.is_none() {
+        stream = seen(stream, probe);
+    }
     for words in &case.steps {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         stream = step(job, stream, &words, probe);
@@ -84,10 +88,19 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     job.add(stream.sink(probe.rows.clone()));
 }
 
+/// Counts what passes the pipeline's beginning.
+fn seen(stream: Elements, probe: &Probe) -> Elements {
+    let seen = Arc::clone(&probe.seen);
+    let count = move |_: &El| {
+        seen.fetch_add(1, Ordering::SeqCst);
+    };
+    stream.inspect(count).boxed()
+}
+
 fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
     let n = || u64::try_from(number(words[1])).expect("a count");
     match words[0] {
-        "union" | "stamps" => stream,
+        "union" | "join" | "stamps" => stream,
         strategy if STRATEGIES.contains(&strategy) => stream,
         "take" => stream.take(n()).boxed(),
         "skip" => stream.skip(n()).boxed(),

@@ -9,7 +9,7 @@ const LAYERS: &[&[&str]] = &[
     &["channel"],
     &["state", "exchange"],
     &["stage"],
-    &["aggregate", "op", "window"],
+    &["aggregate", "join", "op", "window"],
     &["source", "sink"],
     &["graph"],
     &["host", "job"],

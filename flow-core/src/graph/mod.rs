@@ -76,6 +76,8 @@ pub enum Shape {
     Keyed,
     /// Windows that are not closed yet.
     Windowed,
+    /// Two streams, of which nothing says yet what belongs together.
+    Joined,
     /// What the macro cannot see: the inside of a sub-pipeline or of an operator of one's own.
     Unknown,
 }

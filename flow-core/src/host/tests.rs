@@ -3,7 +3,6 @@
 use super::task::{Progress, Task};
 use crate::batch::Batch;
 use crate::error::Result;
-use crate::metrics::StageMetrics;
 use crate::stage::{OpenCx, Stage, Step};
 use crate::time::Millis;
 use std::sync::Arc;

@@ -182,7 +182,7 @@ where
 pub struct ByPair<Q, V>(PhantomData<fn() -> (Q, V)>);
 
 impl<Q, V> ByPair<Q, V> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         ByPair(PhantomData)
     }
 }

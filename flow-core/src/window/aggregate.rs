@@ -252,7 +252,7 @@ where
 }
 
 /// Whether the description makes sense; if not, the job cannot start.
-pub(super) fn fits(
+pub(crate) fn fits(
     cx: &mut BuildCx,
     meta: &Meta,
     lateness: Millis,

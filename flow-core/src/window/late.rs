@@ -69,6 +69,8 @@ pub trait Policy<R: 'static, T: 'static>: Clone + Copy + Send + 'static {
     fn result(r: R) -> Self::Emit;
     /// A late element, where it is emitted.
     fn late(late: Late<T>) -> Option<Self::Emit>;
+    /// A result or a late element again.
+    fn open(emitted: Self::Emit) -> Either<R, Late<T>>;
     /// What the user gets.
     fn output<K, C>(stream: Stream<Self::Emit, K, C>) -> Self::Output<K, C>;
     /// Packs what crosses.
@@ -99,6 +101,10 @@ macro_rules! silent {
             }
             fn late(_: Late<T>) -> Option<R> {
                 None
+            }
+            #[inline(always)]
+            fn open(emitted: R) -> Either<R, Late<T>> {
+                Either::A(emitted)
             }
             fn output<K, C>(stream: Stream<R, K, C>) -> Stream<R, K, C> {
                 stream
@@ -132,6 +138,9 @@ impl<R: 'static, T: 'static> Policy<R, T> for SideLate {
     }
     fn late(late: Late<T>) -> Option<Self::Emit> {
         Some(Either::B(late))
+    }
+    fn open(emitted: Self::Emit) -> Either<R, Late<T>> {
+        emitted
     }
     fn output<K, C>(stream: Stream<Self::Emit, K, C>) -> Self::Output<K, C> {
         Forked::of(stream)

@@ -11,7 +11,7 @@
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;
-mod base;
+pub(crate) mod base;
 pub mod count;
 mod fields;
 mod head;

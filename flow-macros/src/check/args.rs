@@ -110,12 +110,12 @@ fn one_of(row: &Operator, given: &[NamedArg], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Only `union` takes streams, and it takes nothing else.
+/// Only a fan-in takes streams, and it takes nothing else.
 pub(super) fn streams(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         for arg in &call.args {
             match arg {
-                Arg::Value(expr) if row.fan_in => diagnostics.error(expr, message::union_of_values()),
+                Arg::Value(expr) if row.fan_in => diagnostics.error(expr, message::fan_in_of_values(row)),
                 Arg::Stream(chain) if !row.fan_in => {
                     let name = match &chain.start {
                         Start::Stream(name) => name.to_string(),

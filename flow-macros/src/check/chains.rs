@@ -17,7 +17,7 @@ pub(super) fn statements_end_in_a_sink(graph: &Graph, diagnostics: &mut Diagnost
             continue;
         };
         if let Op::Call { call, row } = &last.op
-            && last.output.shape != Shape::Windowed
+            && !matches!(last.output.shape, Shape::Windowed | Shape::Joined)
         {
             diagnostics.error(&call.name, message::goes_nowhere(Some(row.name)));
         }
@@ -29,7 +29,10 @@ fn ends_by_itself(graph: &Graph, segment: &Segment, last: Option<&Node>) -> bool
     let Some(last) = last else {
         return match &segment.start {
             Start::Function { .. } | Start::Opaque(_) => true,
-            Start::Stream(one) => graph.stream(one.stream).flow.tainted,
+            Start::Stream(one) => {
+                let flow = graph.stream(one.stream).flow;
+                flow.tainted || flow.shape == Shape::Joined
+            }
             Start::Source(_) => false,
         };
     };

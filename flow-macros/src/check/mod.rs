@@ -8,6 +8,7 @@ mod chains;
 mod closures;
 mod durations;
 mod elements;
+mod joins;
 mod keys;
 mod names;
 mod shuffles;
@@ -46,6 +47,10 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     windows::gaps(graph, diagnostics);
     windows::are_closed(graph, diagnostics);
     windows::late_elements_have_a_policy(graph, diagnostics);
+    joins::have_two_keys(graph, diagnostics);
+    joins::have_event_time(graph, diagnostics);
+    joins::windows_are_of_time(graph, diagnostics);
+    joins::are_closed(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);

@@ -3,7 +3,7 @@
 use crate::diag::Diagnostics;
 use crate::graph::{Ending, Graph, Node, Op, Segment, sides};
 use crate::message;
-use crate::ops::Output;
+use crate::ops::{Output, Shape};
 
 /// `let (hourly, late) = …` where `late = side`; `partition` and `split_result` give two streams, `split` two to
 /// four. Where nothing is known (a sub-pipeline) the types judge.
@@ -50,7 +50,7 @@ fn end(segment: &Segment, node: &Node, diagnostics: &mut Diagnostics) {
 }
 
 fn needs_names(node: &Node, name: &str, min: usize, max: usize) -> crate::diag::Message {
-    if node.input.late_side {
+    if node.input.late_side || node.input.shape == Shape::Joined {
         message::late_side_needs_names(name)
     } else {
         message::sides_need_names(name, min, max)

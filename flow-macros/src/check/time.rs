@@ -4,13 +4,15 @@ use super::{calls, values};
 use crate::diag::Diagnostics;
 use crate::graph::{Domain, Graph, Node, NodeId, Op};
 use crate::message;
-use crate::ops::{self, EdgeKind, Time};
+use crate::ops::{self, EdgeKind, Shape, Time};
 use syn::Expr;
 
 /// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
 /// Behind a sub-pipeline only the types know.
 pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
-    for (node, call, _) in calls(graph).filter(|(node, ..)| node.input.time == Domain::None) {
+    let untimed =
+        |(node, ..): &(&Node, _, _)| node.input.time == Domain::None && node.input.shape != Shape::Joined;
+    for (node, call, _) in calls(graph).filter(untimed) {
         for expr in values(call) {
             let Some(name) = called(expr) else { continue };
             if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
@@ -40,7 +42,8 @@ fn lost_at<'g>(graph: &'g Graph, node: &Node) -> Option<&'g str> {
 
 /// `rides.union(timed)` of a stream with event time and one without: which time would the records have?
 pub(super) fn unions_agree_on_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
-    for (node, call, _) in calls(graph).filter(|(_, _, row)| row.fan_in) {
+    let unions = calls(graph).filter(|(_, _, row)| row.fan_in && row.output != ops::Output::Joined);
+    for (node, call, _) in unions {
         let inputs = || {
             let edges = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));
             edges.map(|edge| graph.node(edge.from).output)

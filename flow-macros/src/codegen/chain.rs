@@ -33,10 +33,17 @@ fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
             let #whole = #expr #semi
             let (#(#names),*) = #whole.roots() #semi
         },
-        EndPlan::Union { other, left, right, name, at } => {
-            let ends = Ident::new("union_ends", at.resolved_at(Span::mixed_site()));
+        EndPlan::FanIn { row, other, left, right, name, at } => {
+            let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
             let other = in_parens(*at, stream(other));
-            quote!(let (#left, #right, #name) = #expr.#ends #other #semi)
+            let ends = if row.output == Output::Joined {
+                let (join, apart) = (ours(row.name), ours("apart"));
+                quote!(#join #other.#apart())
+            } else {
+                let ends = ours("union_ends");
+                quote!(#ends #other)
+            };
+            quote!(let (#left, #right, #name) = #expr.#ends #semi)
         }
         EndPlan::Cut { end, name } => {
             let cut = Ident::new("cut", chain.at.resolved_at(Span::mixed_site()));

@@ -41,6 +41,7 @@ fn one_node(node: &PictureNode, graph: &TokenStream) -> TokenStream {
         Shape::Plain => "Plain",
         Shape::Keyed => "Keyed",
         Shape::Windowed => "Windowed",
+        Shape::Joined => "Joined",
         Shape::Unknown => "Unknown",
     });
     let key = match &node.key {

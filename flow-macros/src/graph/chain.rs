@@ -43,7 +43,7 @@ impl<'a> Builder<'a, '_> {
             open = match ops::operator(&call.name.to_string()) {
                 _ if call.paren.is_none() => self.unknown(open, call),
                 Some(row) if row.fan_in => {
-                    let open = self.union(open, call, row, others);
+                    let open = self.fan_in(open, call, row, others);
                     others = self.next_inputs(calls);
                     open
                 }
@@ -163,8 +163,8 @@ impl<'a> Builder<'a, '_> {
         Use { stream, token }
     }
 
-    /// `a.union(b, c)`: one fan-in for each argument.
-    fn union(
+    /// `a.union(b, c)`: one fan-in for each argument. `a.join(b)` has one.
+    fn fan_in(
         &mut self,
         mut open: Open<'a>,
         call: &'a Call,
@@ -178,7 +178,7 @@ impl<'a> Builder<'a, '_> {
         let mut used = open.used.clone();
         for other in others {
             let (flow, from) = (self.graph.stream(other.stream).flow, self.graph.stream(other.stream).node);
-            let flow = node::merged(node::output(row, call, open.flow), flow);
+            let flow = node::together(row, node::output(row, call, open.flow), flow);
             let id = self.node(Op::Call { call, row }, open.flow, flow, open.last);
             if let Some(from) = from {
                 self.edge(from, id);
@@ -187,7 +187,7 @@ impl<'a> Builder<'a, '_> {
             let (at, mut made) = (call.name.span(), StreamId(0));
             self.close(open, None, |builder| {
                 made = builder.middle(Origin::Root(builder.next_segment()), flow, Some(id), at);
-                Ending::Union { other, into: made, at }
+                Ending::FanIn { row, other, into: made, at }
             });
             let start = Start::Stream(self.use_middle(made));
             open = Open { start, nodes: vec![], flow, last: Some(id), used: vec![], at, fresh_root: true };

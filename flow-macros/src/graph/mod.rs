@@ -77,6 +77,8 @@ pub(crate) enum Op<'a> {
 pub(crate) struct Flow {
     pub shape: Shape,
     pub time: Domain,
+    /// The time of the right side of a join; elsewhere nothing is said.
+    pub right: Domain,
     /// The window upstream sends late elements to a side of its own.
     pub late_side: bool,
     /// It depends on a mistake that has been reported: no further errors.
@@ -163,8 +165,8 @@ pub(crate) enum Ending {
     Stream(StreamId),
     /// `let (a, b) = chain;`
     Sides(Vec<StreamId>),
-    /// `chain.union(other)`; `at` is the operator's name.
-    Union { other: Use, into: StreamId, at: Span },
+    /// `chain.union(other)`, `chain.join(other)`: the operator, whose name is at `at`.
+    FanIn { row: &'static Operator, other: Use, into: StreamId, at: Span },
     /// `chain` is an argument of a function of several streams.
     Cut(StreamId),
     /// An expression statement.
@@ -225,13 +227,23 @@ impl Op<'_> {
 
 impl Flow {
     /// What nothing is known of.
-    pub const UNKNOWN: Flow =
-        Flow { shape: Shape::Unknown, time: Domain::Unknown, late_side: false, tainted: false };
+    pub const UNKNOWN: Flow = Flow {
+        shape: Shape::Unknown,
+        time: Domain::Unknown,
+        right: Domain::Unknown,
+        late_side: false,
+        tainted: false,
+    };
     /// What depends on a reported mistake.
     pub const TAINTED: Flow = Flow { tainted: true, ..Flow::UNKNOWN };
     /// What a source gives.
-    pub const SOURCE: Flow =
-        Flow { shape: Shape::Plain, time: Domain::None, late_side: false, tainted: false };
+    pub const SOURCE: Flow = Flow {
+        shape: Shape::Plain,
+        time: Domain::None,
+        right: Domain::Unknown,
+        late_side: false,
+        tainted: false,
+    };
 }
 
 impl Node<'_> {

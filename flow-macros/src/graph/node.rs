@@ -11,7 +11,7 @@ pub(super) fn output(row: &Operator, call: &Call, input: Flow) -> Flow {
     Flow {
         shape: shape(row, input.shape),
         time: time(row, call, input),
-        late_side: late_side(call, input),
+        late_side: input.shape != Shape::Joined && late_side(call, input),
         ..input
     }
 }
@@ -21,7 +21,9 @@ fn shape(row: &Operator, input: Shape) -> Shape {
         Output::Plain | Output::Sides { .. } | Output::Terminal => Shape::Plain,
         Output::Keyed => Shape::Keyed,
         Output::Same => input,
+        Output::Window if input == Shape::Joined => Shape::Plain,
         Output::Window => Shape::Windowed,
+        Output::Joined => Shape::Joined,
         Output::Unknown => Shape::Unknown,
     }
 }
@@ -58,6 +60,7 @@ fn is_timeless(window: &Call) -> bool {
 pub(super) fn edge(from: &Node, to: &Node) -> EdgeKind {
     match (&from.op, &to.op) {
         (Op::Call { row, .. }, _) if row.is_exchange() => row.edge,
+        (_, Op::Call { row, .. }) if row.output == Output::Joined => EdgeKind::KeyBy,
         (_, Op::Call { row, .. }) if row.fan_in => EdgeKind::Merge,
         (_, Op::Call { row, .. }) if by_key(row, to.input.shape) => EdgeKind::KeyBy,
         (_, Op::Call { row, .. }) if on_one_instance(row, to.input.shape) => EdgeKind::Global,
@@ -79,8 +82,9 @@ fn on_one_instance(row: &Operator, input: Shape) -> bool {
 /// How many streams come out: (fewest, most) names that a tuple `let` may have.
 pub(crate) fn sides(node: &Node) -> Option<(usize, usize)> {
     match &node.op {
-        Op::Call { row, .. } => match row.output {
+        Op::Call { call, row } => match row.output {
             Output::Sides { min, max } => Some((min, max)),
+            _ if node.input.shape == Shape::Joined => late_side(call, node.input).then_some((2, 2)),
             _ if node.input.late_side && node.output.shape != Shape::Windowed => Some((2, 2)),
             _ => None,
         },
@@ -122,8 +126,16 @@ impl Call {
     }
 }
 
+/// What a fan-in knows of its result. Of two joined streams the times stand beside each other.
+pub(super) fn together(row: &Operator, left: Flow, right: Flow) -> Flow {
+    if row.output == Output::Joined {
+        return Flow { right: right.time, tainted: left.tainted || right.tainted, ..left };
+    }
+    merged(left, right)
+}
+
 /// What a union knows of its result: what both inputs agree on.
-pub(super) fn merged(left: Flow, right: Flow) -> Flow {
+fn merged(left: Flow, right: Flow) -> Flow {
     let time = match (left.time, right.time) {
         (Domain::Event { disordered: a }, Domain::Event { disordered: b }) => {
             Domain::Event { disordered: a || b }

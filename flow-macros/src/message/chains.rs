@@ -71,8 +71,9 @@ pub(crate) fn stream_argument(operator: &str, name: &str) -> Message {
         .help("bring two streams together with `union`, or pass both to a function of streams: `f(a, b)`")
 }
 
-pub(crate) fn union_of_values() -> Message {
-    Message::new("`union` takes streams, and this is none")
+pub(crate) fn fan_in_of_values(operator: &Operator) -> Message {
+    let what = if operator.max_args == 1 { "a stream" } else { "streams" };
+    Message::new(format!("`{}` takes {what}, and this is none", operator.name))
         .help("make a stream of it: `let other = source(…);`")
 }
 

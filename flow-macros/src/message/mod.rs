@@ -3,6 +3,7 @@
 
 mod chains;
 mod durations;
+mod joins;
 mod names;
 mod sides;
 mod text;
@@ -10,6 +11,7 @@ mod windows;
 
 pub(crate) use self::chains::*;
 pub(crate) use self::durations::*;
+pub(crate) use self::joins::*;
 pub(crate) use self::names::*;
 pub(crate) use self::sides::*;
 pub(crate) use self::text::*;

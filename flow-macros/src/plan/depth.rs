@@ -26,7 +26,7 @@ pub(super) fn boxed(graph: &Graph) -> HashSet<NodeId> {
         match &segment.end {
             Ending::Stream(stream) => drop(depth_of.insert(*stream, depth)),
             Ending::Sides(sides) => depth_of.extend(sides.iter().map(|side| (*side, depth))),
-            Ending::Union { .. } | Ending::Cut(_) | Ending::Terminal => {}
+            Ending::FanIn { .. } | Ending::Cut(_) | Ending::Terminal => {}
         }
     }
     boxed

@@ -73,7 +73,7 @@ pub(crate) struct CallPlan<'a> {
 pub(crate) enum EndPlan<'a> {
     Let { name: Ident, annotation: Option<&'a Type> },
     Sides { whole: Ident, names: Vec<Ident> },
-    Union { other: StreamRef, left: Ident, right: Ident, name: Ident, at: Span },
+    FanIn { row: &'static Operator, other: StreamRef, left: Ident, right: Ident, name: Ident, at: Span },
     Cut { end: Ident, name: Ident },
     Terminal(Ident),
 }
@@ -181,9 +181,10 @@ fn end<'a>(graph: &Graph<'a>, id: SegmentId, ends: &mut Ends<'_, 'a>) -> EndPlan
             let names = sides.iter().map(|side| emitted_name(graph, *side)).collect();
             EndPlan::Sides { whole: ends.fork(id, sides), names }
         }
-        Ending::Union { other, into, at } => {
+        Ending::FanIn { row, other, into, at } => {
             let (left, right) = (ends.hang_segment(id), ends.hang_use(id, other.stream));
-            EndPlan::Union {
+            EndPlan::FanIn {
+                row,
                 other: stream_ref(graph, other),
                 left,
                 right,

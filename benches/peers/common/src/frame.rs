@@ -41,6 +41,11 @@ impl Run {
     }
 }
 
+/// The `main` of a program that has but one workload; `run` gives `None` where it does not have it at this parallelism.
+pub fn only(peer: &str, workload: &str, run: impl FnOnce(&Run) -> Option<Answer>) -> ExitCode {
+    main(peer, |args| if args.workload == workload { run(args) } else { None })
+}
+
 /// Runs the workload the arguments name and prints its time and its answer; `run` gives `None` for one that `peer` does
 /// not have (at this parallelism).
 pub fn main(peer: &str, run: impl FnOnce(&Run) -> Option<Answer>) -> ExitCode {

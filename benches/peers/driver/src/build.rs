@@ -11,16 +11,28 @@ use crate::args::Args;
 use crate::contender::FLOW;
 use crate::process::Failure;
 
-/// Where each package's program is.
+/// Where each package's program is; packages that do not have the workload are not there.
 pub type Programs = BTreeMap<&'static str, PathBuf>;
 
 /// Builds flow and the peers it is compared with.
 pub fn programs(args: &Args) -> Result<Programs, Failure> {
-    let mut packages: Vec<_> = args.against.iter().map(|peer| peer.program.package).collect();
-    packages.push(FLOW.package);
-    packages.sort_unstable();
-    packages.dedup();
-    packages.into_iter().map(|package| Ok((package, program(package)?))).collect()
+    let mut programs = Programs::new();
+    for program in args.against.iter().map(|peer| peer.program).chain([&FLOW]) {
+        if !programs.contains_key(program.package)
+            && let Some(binary) = program.binary(&args.workload)
+        {
+            programs.insert(program.package, build(program.package, &binary)?);
+        }
+    }
+    Ok(programs)
+}
+
+/// Builds flow alone.
+pub fn flow(workload: &str) -> Result<PathBuf, Failure> {
+    match FLOW.binary(workload) {
+        Some(binary) => build(FLOW.package, &binary),
+        None => Err(Failure::NoSuchWorkload(format!("flow has no {workload} yet"))),
+    }
 }
 
 /// The workspace's target folder: this program is `target/release/peers`.
@@ -30,12 +42,12 @@ pub fn target() -> Result<PathBuf, Failure> {
     Ok(target.to_owned())
 }
 
-/// Builds one package and gives the path of its program.
-pub fn program(package: &'static str) -> Result<PathBuf, Failure> {
+/// Builds one program and gives its path.
+fn build(package: &'static str, binary: &str) -> Result<PathBuf, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let target = target()?;
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--release", "--locked", "--package", package])
+        .args(["build", "--quiet", "--release", "--locked", "--package", package, "--bin", binary])
         .arg("--manifest-path")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"))
         .arg("--target-dir")
@@ -43,8 +55,8 @@ pub fn program(package: &'static str) -> Result<PathBuf, Failure> {
         .status()
         .map_err(|e| Failure::Other(format!("cargo does not run: {e}")))?;
     if status.success() {
-        Ok(target.join("release").join(package))
+        Ok(target.join("release").join(binary))
     } else {
-        Err(Failure::Other(format!("{package} does not build")))
+        Err(Failure::Other(format!("{binary} does not build")))
     }
 }

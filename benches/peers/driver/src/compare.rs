@@ -100,11 +100,18 @@ impl Runner<'_> {
     }
 
     fn ours(&self) -> Result<Measured, Failure> {
-        run(self.args, &self.programs[FLOW.package], self.args.parallelism, self.text)
+        self.run(FLOW.package, self.args.parallelism)
     }
 
     fn theirs(&self, peer: &Peer) -> Result<Measured, Failure> {
-        run(self.args, &self.programs[peer.program.package], peer.threads(self.args.parallelism), self.text)
+        self.run(peer.program.package, peer.threads(self.args.parallelism))
+    }
+
+    fn run(&self, package: &str, threads: usize) -> Result<Measured, Failure> {
+        match self.programs.get(package) {
+            Some(program) => run(self.args, program, threads, self.text),
+            None => Err(Failure::NoSuchWorkload(format!("{package} has no {}", self.args.workload))),
+        }
     }
 }
 

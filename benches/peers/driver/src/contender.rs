@@ -3,8 +3,10 @@
 /// A program that the driver runs: flow itself, or a peer's.
 #[derive(Debug, PartialEq)]
 pub struct Program {
-    /// The package, and the binary in it.
+    /// The package, and the binary in it; where each workload has a binary of its own, the binaries' names begin so.
     pub package: &'static str,
+    /// The workloads that have a binary of their own.
+    one_each: &'static [&'static str],
     /// Whether it uses more threads than one.
     pub parallel: bool,
 }
@@ -25,12 +27,30 @@ pub struct Peer {
 }
 
 /// Flow.
-pub static FLOW: Program = Program { package: "peer-flow", parallel: true };
+pub static FLOW: Program = Program::new("peer-flow").one_each(&["w1", "w2", "w3", "w4", "w5"]);
 
-static HAND: Program = Program { package: "peer-hand", parallel: true };
-static TIMELY: Program = Program { package: "peer-timely", parallel: true };
-static RENOIR: Program = Program { package: "peer-renoir", parallel: true };
-static DFIR: Program = Program { package: "peer-dfir", parallel: false };
+static HAND: Program = Program::new("peer-hand").one_each(&["w1", "w2", "w3", "w4", "w5", "w8"]);
+static TIMELY: Program = Program::new("peer-timely");
+static RENOIR: Program = Program::new("peer-renoir");
+static DFIR: Program = Program { parallel: false, ..Program::new("peer-dfir") };
+
+impl Program {
+    const fn new(package: &'static str) -> Program {
+        Program { package, one_each: &[], parallel: true }
+    }
+
+    const fn one_each(self, one_each: &'static [&'static str]) -> Program {
+        Program { one_each, ..self }
+    }
+
+    /// The binary that has `workload`; `None` where none is there. One that has all of them says so itself.
+    pub fn binary(&self, workload: &str) -> Option<String> {
+        if self.one_each.is_empty() {
+            return Some(self.package.to_owned());
+        }
+        self.one_each.contains(&workload).then(|| format!("{}-{workload}", self.package))
+    }
+}
 
 /// All peers.
 pub static PEERS: [Peer; 5] = [

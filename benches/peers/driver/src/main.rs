@@ -17,7 +17,6 @@ mod text;
 use std::process::ExitCode;
 
 use args::Args;
-use contender::FLOW;
 use process::Failure;
 
 fn main() -> ExitCode {
@@ -42,7 +41,7 @@ fn compare() -> Result<(), Failure> {
         return Ok(());
     };
     let text = text::ready(&args)?;
-    let flow = build::program(FLOW.package)?;
+    let flow = build::flow(&args.workload)?;
     compare::warm_up(&args, &flow, &text)?;
     let programs = build::programs(&args)?;
     let comparisons = compare::all(&args, &programs, &text)?;

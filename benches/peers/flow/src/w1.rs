@@ -1,10 +1,15 @@
 //! W1: the words of a text, counted.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use flow_core::prelude::*;
 use peer_common::words::write_counts;
 use peer_common::{Answer, Run};
+
+fn main() -> ExitCode {
+    peer_common::frame::only("flow", "w1", |args| Some(run(args)))
+}
 
 dataflow! {
     /// Counts each word of a text.
@@ -41,7 +46,7 @@ impl Iterator for Words {
 }
 
 /// Words are exchanged by their hash, counted before and behind the exchange.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     let counts = Collected::new();
     w1(run.text.clone(), run.threads, counts.clone())
         .parallelism(run.threads)

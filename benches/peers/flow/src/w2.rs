@@ -1,8 +1,14 @@
 //! W2: map, filter, map, count and sum.
 
+use std::process::ExitCode;
+
 use flow_core::prelude::*;
 use peer_common::elements::{m1, m2, mix, p1};
 use peer_common::{Answer, Run};
+
+fn main() -> ExitCode {
+    peer_common::frame::only("flow", "w2", |args| Some(run(args)))
+}
 
 dataflow! {
     /// Counts and sums.
@@ -14,8 +20,8 @@ dataflow! {
 }
 
 /// Each instance does its part of the numbers.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     let answer = Collected::new();
     w2(run.n, run.threads, answer.clone()).parallelism(run.threads).run().expect("the job ends well");
-    crate::total(&answer)
+    peer_flow::total(&answer)
 }

@@ -1,8 +1,14 @@
 //! W3: a running sum per key, every update emitted.
 
+use std::process::ExitCode;
+
 use flow_core::prelude::*;
 use peer_common::elements::keyed;
 use peer_common::{Answer, Run};
+
+fn main() -> ExitCode {
+    peer_common::frame::only("flow", "w3", |args| Some(run(args)))
+}
 
 dataflow! {
     /// Sums by key, then counts and sums the updates.
@@ -14,8 +20,8 @@ dataflow! {
 }
 
 /// Records are exchanged by key.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     let answer = Collected::new();
     w3(run.n, run.threads, answer.clone()).parallelism(run.threads).run().expect("the job ends well");
-    crate::total(&answer)
+    peer_flow::total(&answer)
 }

@@ -1,8 +1,14 @@
 //! W4: tumbling event-time windows of 1 s; count and sum per key and window.
 
+use std::process::ExitCode;
+
 use flow_core::prelude::*;
 use peer_common::elements::{event, window_hash};
 use peer_common::{Answer, Run};
+
+fn main() -> ExitCode {
+    peer_common::frame::only("flow", "w4", |args| Some(run(args)))
+}
 
 dataflow! {
     /// Counts and sums by key and window, then counts and sums the results.
@@ -15,8 +21,8 @@ dataflow! {
 }
 
 /// Events are exchanged by key.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     let answer = Collected::new();
     w4(run.n, run.threads, answer.clone()).parallelism(run.threads).run().expect("the job ends well");
-    crate::total(&answer)
+    peer_flow::total(&answer)
 }

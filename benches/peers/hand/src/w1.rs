@@ -1,14 +1,19 @@
 //! W1: the words of a text, counted. Each thread counts a part of the text; the tables are merged at the end.
 
+use std::process::ExitCode;
 use std::thread;
 
 use peer_common::words::write_counts;
 use peer_common::{Answer, Run};
 
-use crate::Table;
+use peer_hand::Table;
+
+fn main() -> ExitCode {
+    peer_common::frame::only("hand", "w1", |args| Some(run(args)))
+}
 
 /// Reads the text whole, counts, writes the counts sorted.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     let text = std::fs::read(&run.text).expect("the text can be read");
     let tables: Vec<_> = thread::scope(|scope| {
         let counters: Vec<_> =

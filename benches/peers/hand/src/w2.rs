@@ -1,12 +1,17 @@
 //! W2: map, filter, map, count and sum. Each thread takes a range.
 
+use std::process::ExitCode;
 use std::thread;
 
 use peer_common::elements::{m1, m2, mix, p1};
 use peer_common::{Answer, Run};
 
+fn main() -> ExitCode {
+    peer_common::frame::only("hand", "w2", |args| Some(run(args)))
+}
+
 /// One loop a thread; the loop of one thread runs on the caller's.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     let threads = run.threads as u64;
     if threads == 1 {
         return range(0, run.n);

@@ -1,13 +1,19 @@
 //! W3: a running sum per key, every update emitted.
 
+use std::process::ExitCode;
+
 use peer_common::elements::keyed;
 use peer_common::{Answer, Run};
 
-use crate::Table;
-use crate::exchange::{Input, Worker, exchange};
+use peer_hand::Table;
+use peer_hand::exchange::{Input, THREADS, Worker, exchange};
+
+fn main() -> ExitCode {
+    peer_common::frame::only("hand", "w3", |args| (args.threads <= THREADS).then(|| run(args)))
+}
 
 /// One loop on one thread; an exchange by key on two.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     if run.threads == 1 {
         let mut sums = Sums::default();
         for (key, value) in (0..run.n).map(keyed) {

@@ -1,15 +1,20 @@
 //! W4: tumbling event-time windows of 1 s; count and sum per key and window.
 
 use std::collections::VecDeque;
+use std::process::ExitCode;
 
 use peer_common::elements::{DISORDER_MS, Ev, TUMBLING_MS, event, window_hash};
 use peer_common::{Answer, Run};
 
-use crate::Table;
-use crate::exchange::{Input, Worker, exchange};
+use peer_hand::Table;
+use peer_hand::exchange::{Input, THREADS, Worker, exchange};
+
+fn main() -> ExitCode {
+    peer_common::frame::only("hand", "w4", |args| (args.threads <= THREADS).then(|| run(args)))
+}
 
 /// One loop on one thread; an exchange by key on two.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     if run.threads == 1 {
         return one_thread(run.n);
     }

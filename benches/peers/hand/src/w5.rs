@@ -2,16 +2,21 @@
 //! aggregate per key to which a pane is added when it closes and from which it is taken when it leaves the window.
 
 use std::collections::VecDeque;
+use std::process::ExitCode;
 
 use hashbrown::hash_map::Entry;
 use peer_common::elements::{DISORDER_MS, Ev, SLIDE_MS, SLIDING_MS, event, window_hash};
 use peer_common::{Answer, Run};
 
-use crate::Table;
-use crate::exchange::{Input, Worker, exchange};
+use peer_hand::Table;
+use peer_hand::exchange::{Input, THREADS, Worker, exchange};
+
+fn main() -> ExitCode {
+    peer_common::frame::only("hand", "w5", |args| (args.threads <= THREADS).then(|| run(args)))
+}
 
 /// One loop on one thread; an exchange by key on two.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     if run.threads == 1 {
         return one_thread(run.n);
     }

@@ -1,10 +1,16 @@
 //! W8: twenty rounds of PageRank over a random graph, on one thread.
 
+use std::process::ExitCode;
+
 use peer_common::graph::{Adjacency, FIRST_RANK, NODES, ROUNDS, damp, edge, rank_hash};
 use peer_common::{Answer, Run};
 
+fn main() -> ExitCode {
+    peer_common::frame::only("hand", "w8", |args| Some(run(args)))
+}
+
 /// The ranks' shares are sent along the edges, round by round.
-pub fn run(run: &Run) -> Answer {
+fn run(run: &Run) -> Answer {
     let nodes = NODES as usize;
     let edges = || (0..run.n).map(edge).map(|(from, to)| (from as usize, to));
     let adjacency = Adjacency::new(nodes, edges);

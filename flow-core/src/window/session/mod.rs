@@ -7,7 +7,7 @@
 //! * `chain`: how the operator is put behind a stream.
 
 mod chain;
-mod head;
+pub(crate) mod head;
 mod keys;
 mod open;
 mod queue;

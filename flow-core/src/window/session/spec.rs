@@ -10,7 +10,7 @@ use crate::window::spec::Over;
 /// Windows of elements with no more than a gap between neighbours: [`session`], [`session_by`].
 #[derive(Debug, Clone, Copy)]
 pub struct Session<G> {
-    pub(super) gap: G,
+    pub(crate) gap: G,
 }
 
 /// Windows of elements with at most `gap` between neighbours: from the first element to `gap` after the last.

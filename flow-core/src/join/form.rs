@@ -1,0 +1,111 @@
+//! What becomes of elements that match nothing.
+
+/// A join of single elements: which rows it gives.
+pub trait Form<L, R>: Copy + Send + 'static {
+    /// A row.
+    type Out: 'static;
+    /// Whether a left element that matches nothing gives a row.
+    const LEFT: bool;
+    /// Whether a right element that matches nothing does.
+    const RIGHT: bool;
+    /// Its name, as the operator that asked for it.
+    const NAME: &'static str;
+    /// The row of two that match.
+    fn pair(left: L, right: R) -> Self::Out;
+    /// The row of a left element that matches nothing, where there is one.
+    fn left(left: L) -> Option<Self::Out>;
+    /// The row of a right element that matches nothing, where there is one.
+    fn right(right: R) -> Option<Self::Out>;
+}
+
+/// A join of all elements of a window.
+pub trait Grouping<L, R>: Copy + Send + 'static {
+    /// A row.
+    type Out: 'static;
+    /// Its name, as the operator that asked for it.
+    const NAME: &'static str;
+    /// Shows each row of the elements of one key. Where they do not `meet`, because the key is nothing, none matches another.
+    fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(Self::Out));
+}
+
+/// `join`: only elements that match.
+#[derive(Debug, Clone, Copy)]
+pub struct Inner;
+/// `left_join`: every left element; `None` for the right one where there is none.
+#[derive(Debug, Clone, Copy)]
+pub struct LeftOuter;
+/// `right_join`: every right element; `None` for the left one where there is none.
+#[derive(Debug, Clone, Copy)]
+pub struct RightOuter;
+/// `full_join`: every element; `None` for the other where there is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Full;
+/// `co_group`: the elements of both sides, as they are.
+#[derive(Debug, Clone, Copy)]
+pub struct CoGroup;
+
+macro_rules! forms {
+    ($($form:ident $name:literal: ($left:ty, $right:ty), $is_left:literal, $is_right:literal,
+        |$l:ident, $r:ident| $pair:expr, $only_left:expr, $only_right:expr;)*) => {$(
+        impl<L: 'static, R: 'static> Form<L, R> for $form {
+            type Out = ($left, $right);
+            const LEFT: bool = $is_left;
+            const RIGHT: bool = $is_right;
+            const NAME: &'static str = $name;
+            #[inline]
+            fn pair($l: L, $r: R) -> Self::Out {
+                $pair
+            }
+            fn left($l: L) -> Option<Self::Out> {
+                $only_left
+            }
+            fn right($r: R) -> Option<Self::Out> {
+                $only_right
+            }
+        }
+        impl<L: Clone + 'static, R: Clone + 'static> Grouping<L, R> for $form {
+            type Out = ($left, $right);
+            const NAME: &'static str = $name;
+            fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(Self::Out)) {
+                cross::<Self, L, R>(lefts, rights, meet, each);
+            }
+        }
+    )*};
+}
+forms! {
+    Inner "join": (L, R), false, false, |l, r| (l, r), { drop(l); None }, { drop(r); None };
+    LeftOuter "left_join": (L, Option<R>), true, false, |l, r| (l, Some(r)), Some((l, None)), { drop(r); None };
+    RightOuter "right_join": (Option<L>, R), false, true, |l, r| (Some(l), r), { drop(l); None }, Some((None, r));
+    Full "full_join": (Option<L>, Option<R>), true, true, |l, r| (Some(l), Some(r)), Some((Some(l), None)), Some((None, Some(r)));
+}
+
+/// Every pair, left by left; or what there is of one side alone.
+fn cross<F, L, R>(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(F::Out))
+where
+    F: Form<L, R>,
+    L: Clone,
+    R: Clone,
+{
+    if meet && !lefts.is_empty() && !rights.is_empty() {
+        for left in lefts {
+            for right in &rights {
+                each(F::pair(left.clone(), right.clone()));
+            }
+        }
+        return;
+    }
+    lefts.into_iter().filter_map(F::left).for_each(&mut *each);
+    rights.into_iter().filter_map(F::right).for_each(each);
+}
+
+impl<L: 'static, R: 'static> Grouping<L, R> for CoGroup {
+    type Out = (Vec<L>, Vec<R>);
+    const NAME: &'static str = "co_group";
+    fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(Self::Out)) {
+        if meet || lefts.is_empty() || rights.is_empty() {
+            return each((lefts, rights));
+        }
+        each((lefts, Vec::new()));
+        each((Vec::new(), rights));
+    }
+}

@@ -1,0 +1,94 @@
+//! Joins: both sides have a key, and what follows says which elements belong together.
+
+use super::time::called;
+use super::{calls, values};
+use crate::ast::{Arg, Call};
+use crate::diag::Diagnostics;
+use crate::graph::{Domain, Ending, Graph, Node, Op};
+use crate::message;
+use crate::ops::{self, Output, Shape, Takes};
+
+/// `rides.key_by(|r| r.city).join(fares)`: the right side has no key. (A left side without one is as any operator's.)
+pub(super) fn have_two_keys(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (node, call, row) in calls(graph).filter(|(_, _, row)| row.output == Output::Joined) {
+        let mut inputs = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));
+        let Some(right) = inputs.nth(1).map(|edge| graph.node(edge.from).output) else { continue };
+        if let (Some(Arg::Stream(chain)), false) = (call.args.first(), right.tainted)
+            && matches!(right.shape, Shape::Plain)
+        {
+            let at = chain.first_token();
+            diagnostics.error_at(at, at, message::right_side_without_key(row));
+        }
+    }
+}
+
+/// `a.join(b).window(tumbling(1h))` where one of both has no event time.
+pub(super) fn have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (node, call) in closing(graph).filter(|(_, call)| needs_event_time(call)) {
+        match (node.input.time == Domain::None, node.input.right == Domain::None) {
+            (false, false) => {}
+            (left, right) => {
+                diagnostics
+                    .error(&call.name, message::join_without_time(&call.name.to_string(), left, right));
+            }
+        }
+    }
+}
+
+/// The calls that say of a join what belongs together.
+fn closing<'g, 'a>(graph: &'g Graph<'a>) -> impl Iterator<Item = (&'g Node<'a>, &'a Call)> {
+    let closing =
+        calls(graph).filter(|(node, _, row)| node.input.shape == Shape::Joined && row.closes_join());
+    closing.map(|(node, call, _)| (node, call))
+}
+
+/// `a.join(b).window(count(10))`: elements of both sides are not counted together, nor have they one gap for each.
+pub(super) fn windows_are_of_time(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for description in closing(graph).flat_map(|(_, call)| values(call)) {
+        if let Some(window) = ops::described(description)
+            && matches!(window.takes, Takes::Elements | Takes::GapOf)
+        {
+            diagnostics.error(description, message::no_window_of_a_join(window.name));
+        }
+    }
+}
+
+/// A window needs it if its description does.
+fn needs_event_time(call: &Call) -> bool {
+    let mut windows = values(call).filter_map(called).filter_map(|name| ops::window(&name));
+    windows.any(|window| window.needs_event_time)
+}
+
+/// `.join(b).map(…)`: between the two something has to say which elements belong together.
+pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (node, call, row) in calls(graph) {
+        if node.input.shape == Shape::Joined && !row.closes_join() && row.output != Output::Same {
+            diagnostics.error(&call.name, message::join_not_closed(row.name));
+        }
+    }
+    for segment in graph
+        .segments
+        .iter()
+        .filter(|segment| !matches!(segment.end, Ending::Stream(_) | Ending::FanIn { .. }))
+    {
+        let (last, tainted) = match (graph.last(segment), segment.inputs().first()) {
+            (Some(node), _) => (Some(node), node.output.tainted),
+            (None, Some(first)) => {
+                let stream = graph.stream(first.stream);
+                (stream.node.map(|node| graph.node(node)), stream.flow.tainted)
+            }
+            (None, None) => (None, false),
+        };
+        if let Some(Node { op: Op::Call { call, row }, output, .. }) = last
+            && output.shape == Shape::Joined
+            && !tainted
+        {
+            diagnostics.error(&call.name, message::join_never_closed(row.name));
+        }
+    }
+    for stream in graph.streams.iter().filter(|stream| stream.flow.shape == Shape::Joined) {
+        if stream.uses.len() > 1 && !stream.flow.tainted {
+            diagnostics.error(&stream.name, message::join_used_twice(&stream.name));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Joins written in `dataflow!`.
+
+use flow_core::prelude::*;
+use flow_core::window::{Late, Windowed};
+
+#[derive(Clone, Debug, PartialEq)]
+struct Order {
+    id: u64,
+    at: i64,
+    city: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Payment {
+    order: u64,
+    at: i64,
+}
+
+fn orders() -> Vec<Order> {
+    (0..40).map(|id| Order { id, at: id as i64 * 500, city: ["Rome", "Oslo"][id as usize % 2] }).collect()
+}
+
+/// Every third order is never paid, the others up to three seconds later.
+fn payments() -> Vec<Payment> {
+    let paid = orders().into_iter().filter(|order| order.id % 3 != 0);
+    paid.map(|order| Payment { order: order.id, at: order.at + (order.id as i64 * 700) % 3000 }).collect()
+}
+
+type Paired = Windowed<u64, (Order, Option<Payment>)>;
+type Halves = Windowed<&'static str, (Vec<Order>, Vec<Order>)>;
+
+dataflow! {
+    pub fn paid(orders: Vec<Order>, payments: Vec<Payment>, rows: Collected<Paired>, missed: Collected<Late<Either<Order, Payment>>>) {
+        let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
+        let payments = source(from_vec(payments)).event_time(|p| p.at, disorder = 3s);
+        let (paid, late) = orders
+            .key_by(|o| o.id)
+            .left_join(payments.key_by(|p| p.order))
+            .window(tumbling(2s, offset = 1s), lateness = 0s, late = side);
+        paid.collect(&rows);
+        late.collect(&missed);
+    }
+
+    /// A diamond: both sides are one stream.
+    fn halves(orders: Vec<Order>, rows: Collected<Halves>) {
+        let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
+        let early = orders.filter(|o| o.id < 20).key_by(|o| o.city);
+        let joined = early.co_group(orders.filter(|o| o.id >= 20).key_by(|o| o.city));
+        joined.window(session(5s)).collect(&rows);
+    }
+
+    /// Three inputs, one behind the other.
+    fn chained(numbers: Vec<i64>, rows: Collected<(i64, i64, i64, i64)>) {
+        let numbers = source(from_vec(numbers)).event_time(|n| *n, disorder = 0s);
+        let twos = numbers.key_by(|n| n % 10).join(numbers.key_by(|n| n % 10)).window(tumbling(10ms), late = drop);
+        let threes = twos.key_by(|w| w.key).join(numbers.key_by(|n| n % 10)).window(tumbling(10ms), late = drop);
+        threes.map(|w| (w.key, w.value.0.value.0, w.value.0.value.1, w.value.1)).collect(&rows);
+    }
+}
+
+#[test]
+fn every_order_with_its_payment_or_none() {
+    for parallelism in [1, 2, 4] {
+        let (rows, missed) = (Collected::new(), Collected::new());
+        let job = paid(orders(), payments(), rows.clone(), missed.clone());
+        let report = job.parallelism(parallelism).run().expect("a run");
+        let rows = rows.take();
+        assert_eq!((report.late(), missed.take().len()), (0, 0));
+        let window = |t: i64| (t - 1000).div_euclid(2000);
+        let both = |o: &Order, p: &Payment| o.id == p.order && window(o.at) == window(p.at);
+        let mut expected: Vec<(u64, Option<i64>)> = Vec::new();
+        for order in orders() {
+            expected.push((order.id, payments().iter().find(|p| both(&order, p)).map(|p| p.at)));
+        }
+        let mut found: Vec<_> =
+            rows.iter().map(|r| (r.value.0.id, r.value.1.as_ref().map(|p| p.at))).collect();
+        found.sort();
+        assert_eq!(found, expected);
+        assert!(found.iter().any(|row| row.1.is_some()) && found.iter().any(|row| row.1.is_none()));
+    }
+}
+
+#[test]
+fn both_sides_of_one_stream() {
+    for parallelism in [1, 2, 4] {
+        let rows = Collected::new();
+        halves(orders(), rows.clone()).parallelism(parallelism).run().expect("a run");
+        let mut found: Vec<_> =
+            rows.take().into_iter().map(|w| (w.key, w.value.0.len(), w.value.1.len())).collect();
+        found.sort_unstable();
+        assert_eq!(found, [("Oslo", 10, 10), ("Rome", 10, 10)], "one session of each city");
+    }
+}
+
+#[test]
+fn three_inputs_are_a_chain() {
+    let rows = Collected::new();
+    chained((0..30).collect(), rows.clone()).parallelism(2).run().expect("a run");
+    let mut found = rows.take();
+    found.sort_unstable();
+    let expected: Vec<_> = (0..30).map(|n| (n % 10, n, n, n)).collect::<Vec<_>>();
+    let mut expected = expected;
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
