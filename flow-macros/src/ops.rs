@@ -57,6 +57,8 @@ pub(crate) enum Time {
     Sets,
     /// Without a key the result comes at the end of input and has no timestamp.
     DropsUnkeyed,
+    /// The result comes at the end of input and has no timestamp.
+    Drops,
     Unknown,
 }
 
@@ -232,6 +234,7 @@ const EVENT_TIME: &[Named] = &[
 ];
 /// What says how the watermark follows the records.
 const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
+const TTL: &[Named] = &[optional("ttl", Value::PositiveDuration)];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
 const PARALLELISM: Named = optional("parallelism", Value::Instances);
 const EXCHANGE: &[Named] = &[PARALLELISM];
@@ -295,6 +298,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("min", 1, ".min(|record| …)").folds(),
     row("max", 1, ".max(|record| …)").folds(),
     row("map_with_state", 2, ".map_with_state(init, |state, record| …)").input(Input::Keyed).stateful(),
+    row("dedup_first", 0, ".dedup_first()").named(TTL).input(Input::Keyed).stateful(),
+    row("dedup_last", 0, ".dedup_last()").input(Input::Keyed).time(Time::Drops).stateful(),
+    row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),

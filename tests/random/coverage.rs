@@ -41,6 +41,8 @@ const EXPECTED: &[&str] = &[
     "keyed count",
     "keyed filter",
     "keyed fold",
+    "keyed dedup_first",
+    "keyed top_n",
     "keyed map_with_state",
     "keyed max",
     "keyed min",

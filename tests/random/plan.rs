@@ -27,6 +27,8 @@ pub enum Roll {
     Fold,
     Scan,
     MapWithState,
+    DedupFirst,
+    TopN,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,8 +245,19 @@ fn routes() -> impl Strategy<Value = Op> {
 
 fn stateful() -> impl Strategy<Value = Op> {
     use Roll::*;
-    let roll =
-        prop::sample::select(vec![Count, Sum, WrappingSum, Min, Max, Reduce, Fold, Scan, MapWithState]);
+    let roll = prop::sample::select(vec![
+        Count,
+        Sum,
+        WrappingSum,
+        Min,
+        Max,
+        Reduce,
+        Fold,
+        Scan,
+        MapWithState,
+        DedupFirst,
+        TopN,
+    ]);
     let total = prop_oneof![
         Just(Total::Count),
         Just(Total::Sum),

@@ -1,7 +1,7 @@
 //! The table of rolling operators: one entry a key, found by the hash that the exchange has computed already.
 //!
 //! Open addressing: a look-up begins at the bucket its hash says, whose tags are compared at once, and goes on to the next;
-//! it ends at a bucket with a free slot. Nothing is ever removed, so the first free slot is where a new key goes.
+//! it ends at a bucket with a free slot. No slot is ever freed by itself ([`KeyTable::retain`] makes a new table), so the first free slot is where a new key goes.
 
 use super::Keep;
 use super::slots::Slots;
@@ -53,6 +53,19 @@ impl<K, V> KeyTable<K, V> {
             larger.add(spread(hash_of(&e.0)), e);
         });
         self.slots = larger;
+    }
+
+    /// Forgets the entries whose value is not to stay; all others are put into a new table.
+    #[cold]
+    #[inline(never)]
+    pub fn retain(&mut self, stays: impl Fn(&V) -> bool, hash_of: impl Fn(&K) -> u64) {
+        let mut kept = Slots::for_entries(self.iter().filter(|e| stays(&e.1)).count().max(1));
+        self.slots.drain(|e| {
+            if stays(&e.1) {
+                kept.add(spread(hash_of(&e.0)), e);
+            }
+        });
+        self.slots = kept;
     }
 
     /// The value of a key, made with `insert` when there is none.

@@ -38,7 +38,8 @@ pub(super) fn counts(graph: &Graph, diagnostics: &mut Diagnostics) {
 /// `rate_limit(0)` lets nothing pass, and `rate_limit(1s)` is a time.
 pub(super) fn arguments(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
-        for (what, arg) in row.counts.iter().flat_map(|what| values(call).map(move |arg| (what, arg))) {
+        for (what, arg) in row.counts.iter().flat_map(|what| values(call).take(1).map(move |arg| (what, arg)))
+        {
             match duration::argument(arg) {
                 Argument::Millis(_) => {
                     let time = crate::text::text(quote::quote!(#arg));

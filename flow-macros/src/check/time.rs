@@ -4,7 +4,7 @@ use super::{calls, values};
 use crate::diag::Diagnostics;
 use crate::graph::{Domain, Graph, Node, NodeId, Op};
 use crate::message;
-use crate::ops::{self, EdgeKind, Shape, Time};
+use crate::ops::{self, EdgeKind, Operator, Shape, Time};
 use syn::Expr;
 
 /// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
@@ -27,13 +27,13 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
 }
 
 /// The operator upstream behind which there is no event time any more, if there was one.
-fn lost_at<'g>(graph: &'g Graph, node: &Node) -> Option<&'g str> {
+fn lost_at(graph: &Graph, node: &Node) -> Option<&'static Operator> {
     let mut at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, node))?);
     loop {
         let before = graph.node(graph.edges.iter().find(|edge| edge.to == at)?.from);
         match &before.op {
             Op::Call { row, .. } if matches!(before.input.time, Domain::Event { .. }) => {
-                return Some(row.name);
+                return Some(row);
             }
             _ => at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, before))?),
         }

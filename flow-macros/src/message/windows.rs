@@ -1,7 +1,7 @@
 //! Keys, time and windows.
 
 use crate::diag::Message;
-use crate::ops::{OVERLAPPING_MAX, Operator, WINDOWS, WindowKind};
+use crate::ops::{OVERLAPPING_MAX, Operator, Time, WINDOWS, WindowKind};
 use proc_macro2::Ident;
 
 pub(crate) fn needs_key(operator: &Operator) -> Message {
@@ -24,11 +24,18 @@ pub(crate) fn no_event_time(window: &str) -> Message {
         .help("put `.event_time(|record| …, disorder = 5s)` upstream, before `key_by`")
 }
 
-pub(crate) fn event_time_lost(window: &str, by: &str) -> Message {
+pub(crate) fn event_time_lost(window: &str, by: &Operator) -> Message {
+    let name = by.name;
+    let keyed = match by.time {
+        Time::DropsUnkeyed => {
+            format!("put `.key_by(|record| …)` before `{name}` for a result with each record's time, or ")
+        }
+        _ => String::new(),
+    };
     Message::new(format!(
-        "`{window}` is a window of event time, but `{by}` upstream has one result at the end of the input, and no time for it"
+        "`{window}` is a window of event time, but what `{name}` upstream gives at the end of the input has no time"
     ))
-    .help(format!("put `.key_by(|record| …)` before `{by}` for a result with each record's time, or take the window before `{by}`"))
+    .help(format!("{keyed}take the window before `{name}`"))
 }
 
 pub(crate) fn union_of_two_times() -> Message {
