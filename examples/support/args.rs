@@ -88,6 +88,11 @@ impl Args {
         Ok(self.value(name)?.unwrap_or_else(|| default.into()))
     }
 
+    /// Whether everything has been taken: there are no inputs.
+    pub fn nothing_else(self) -> Result<(), Stop> {
+        self.inputs(0, "").map(drop)
+    }
+
     /// What is left, as the one input file; the sample `default` when nothing is.
     pub fn input(self, default: &str) -> Result<PathBuf, Stop> {
         Ok(self.inputs(1, default)?.swap_remove(0))

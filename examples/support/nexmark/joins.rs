@@ -1,0 +1,100 @@
+//! Queries that bring two kinds of events together, whichever came first.
+
+use super::records::Event;
+use super::source::Events;
+use flow_core::prelude::*;
+use std::path::PathBuf;
+
+/// The category that q3 and q20 ask for.
+const WANTED: i64 = 10;
+/// Entries of the side input of q13.
+const SIDE_ENTRIES: i64 = 10_000;
+
+dataflow! {
+    /// Local item suggestion: who sells what in three states.
+    pub fn q3(events: Events, output: PathBuf) {
+        let listed = source(events).filter_map(|event| match event {
+            Event::Person(p) if ["OR", "ID", "CA"].contains(&&*p.state) => Some((p.id, Either::A(p))),
+            Event::Auction(a) if a.category == WANTED => Some((a.seller, Either::B(a))),
+            _ => None,
+        });
+        let sellers = listed.key_by(|e| e.0).map_with_state(Sides::default(), |sides, e| sides.join(e.1));
+        sellers
+            .flat_map(|(_, pairs)| pairs)
+            .map(|(person, auction)| (person.name, person.city, person.state, auction.id))
+            .sink(csv_file(output).header(&["name", "city", "state", "auction"]));
+    }
+
+    /// Monitor new users: who came and opened an auction in the same window.
+    pub fn q8(events: Events, output: PathBuf) {
+        let events = source(events).event_time(|event| event.date_time(), disorder = 4s);
+        let arrivals = events.filter_map(|event| match event {
+            Event::Person(p) => Some((p.id, Some(p.name))),
+            Event::Auction(a) => Some((a.seller, None)),
+            Event::Bid(_) => None,
+        });
+        let seen = arrivals.key_by(|a| a.0).window(tumbling(10s), late = drop).aggregate(|a| {
+            (a.max(|a| a.1.clone()), a.max(|a| a.1.is_none()))
+        });
+        seen.filter(|w| w.value.1)
+            .filter_map(|w| w.value.0.map(|name| (w.start, w.key, name)))
+            .sink(csv_file(output).header(&["window_start", "person", "name"]));
+    }
+
+    /// Bounded side input: bids with the entry that belongs to their auction.
+    pub fn q13(events: Events, output: PathBuf) {
+        let bids = source(events).filter_map(|event| event.bid());
+        bids.map_init(|_| side_input(), |entries, b| {
+                let value = entries[(b.auction % SIDE_ENTRIES) as usize].clone();
+                (b.auction, b.bidder, b.price, b.date_time, value)
+            })
+            .sink(csv_file(output).header(&["auction", "bidder", "price", "date_time", "value"]));
+    }
+
+    /// Expand bid with auction: the bids for auctions of a category.
+    pub fn q20(events: Events, output: PathBuf) {
+        let traded = source(events).filter_map(|event| match event {
+            Event::Auction(a) if a.category == WANTED => Some((a.id, Either::A(a))),
+            Event::Bid(bid) => Some((bid.auction, Either::B(bid))),
+            _ => None,
+        });
+        let pairs = traded.key_by(|e| e.0).map_with_state(Sides::default(), |sides, e| sides.join(e.1));
+        pairs
+            .flat_map(|(_, pairs)| pairs)
+            .map(|(auction, b)| (b.auction, b.bidder, b.price, b.date_time, auction.seller, auction.category))
+            .sink(csv_file(output).header(&["auction", "bidder", "price", "date_time", "seller", "category"]));
+    }
+}
+
+/// What came so far of one key on either side.
+#[derive(Clone)]
+struct Sides<A, B> {
+    a: Vec<A>,
+    b: Vec<B>,
+}
+
+impl<A, B> Default for Sides<A, B> {
+    fn default() -> Self {
+        Sides { a: Vec::new(), b: Vec::new() }
+    }
+}
+
+impl<A: Clone, B: Clone> Sides<A, B> {
+    /// The new one with each of the other side; it is kept for those to come.
+    fn join(&mut self, new: Either<A, B>) -> Vec<(A, B)> {
+        match new {
+            Either::A(a) => {
+                self.a.push(a.clone());
+                self.b.iter().map(|b| (a.clone(), b.clone())).collect()
+            }
+            Either::B(b) => {
+                self.b.push(b.clone());
+                self.a.iter().map(|a| (a.clone(), b.clone())).collect()
+            }
+        }
+    }
+}
+
+fn side_input() -> Vec<String> {
+    (0..SIDE_ENTRIES).map(|key| format!("side-{key}")).collect()
+}
