@@ -33,12 +33,16 @@ mod random_counts;
 mod random_joins;
 #[path = "semantics/random_sessions.rs"]
 mod random_sessions;
+#[path = "semantics/random_strategies.rs"]
+mod random_strategies;
 #[path = "semantics/random_timers.rs"]
 mod random_timers;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
 mod runner;
+#[path = "semantics/strategies.rs"]
+mod strategies;
 #[path = "semantics/text_files.rs"]
 mod text_files;
 #[path = "semantics/timers.rs"]
@@ -59,4 +63,4 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, order, keyed, joins, timers, text);
+suites!(windows, sliding, sessions, counts, late, order, keyed, joins, timers, strategies, json, text);

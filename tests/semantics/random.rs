@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// What is made of a window's elements.
 #[derive(Debug, Clone, Copy)]
-enum Made {
+pub enum Made {
     Collect,
     Sum,
     Max,
@@ -29,7 +29,7 @@ impl Made {
 
 /// Windows of `size`, one each `slide`; tumbling ones if that is the same.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+pub struct Shape {
     size: i64,
     slide: i64,
     offset: i64,
@@ -147,7 +147,7 @@ fn lateness() -> impl Strategy<Value = i64> {
 }
 
 prop_compose! {
-    fn tumbling()(size in 1i64..12)(
+    pub fn tumbling()(size in 1i64..12)(
         size in Just(size),
         offset in 1 - size..size,
         lateness in lateness(),
@@ -168,7 +168,7 @@ prop_compose! {
 }
 
 /// The case of this input, answered by the model. With `disorder` the watermarks of the input are left out.
-fn case(shape: Shape, made: Made, keyed: bool, disorder: Option<i64>, input: Vec<Arrival>) -> Case {
+pub fn case(shape: Shape, made: Made, keyed: bool, disorder: Option<i64>, input: Vec<Arrival>) -> Case {
     let (windows, rows, late) = (BTreeMap::new(), Vec::new(), Vec::new());
     let mut model = Model { shape, made, watermark: i128::MIN, windows, rows, late };
     for arrival in &input {

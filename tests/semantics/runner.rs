@@ -115,6 +115,10 @@ fn run(case: &Case, file: Option<&Path>, config: Config) -> Result<Option<Outcom
             if report.rescues > 0 {
                 return Err(format!("{} rescued wake-ups", report.rescues));
             }
+            let ahead = report.counter("event_time.ahead");
+            if usize::try_from(ahead) != Ok(case.ahead) {
+                return Err(format!("{ahead} timestamps too far ahead, not {}", case.ahead));
+            }
             let split = i64::try_from(if case.has("split") { late.len() } else { 0 }).expect("few rows");
             Ok(Some(Outcome { rows, late, counted: report.late() + split }))
         }

@@ -41,7 +41,10 @@ pub(super) fn borrow_no_parameters(ast: &Pipeline, graph: &Graph, diagnostics: &
 /// The closures that run on records, with the operators they are for.
 fn on_records<'a>(graph: &Graph<'a>) -> impl Iterator<Item = (&'static Operator, &'a ExprClosure)> {
     calls(graph).filter(|(_, _, row)| row.closures != Closures::Builder).flat_map(|(_, call, row)| {
-        values(call).flat_map(move |expr| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
+        let named = call.named.iter().map(|given| &given.value);
+        values(call)
+            .chain(named)
+            .flat_map(move |expr| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
     })
 }
 

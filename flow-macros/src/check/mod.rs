@@ -11,6 +11,7 @@ mod elements;
 mod joins;
 mod keys;
 mod names;
+mod shuffles;
 mod sides;
 mod time;
 mod windows;
@@ -38,6 +39,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     args::streams(graph, diagnostics);
     keys::keyed_operators_have_a_key(graph, diagnostics);
     keys::keys_are_used(graph, diagnostics);
+    shuffles::are_within_the_budget(ast, graph, diagnostics);
     time::windows_have_event_time(graph, diagnostics);
     time::unions_agree_on_event_time(graph, diagnostics);
     time::event_time_comes_before_exchanges(graph, diagnostics);
@@ -53,6 +55,8 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);
     elements::counts(graph, diagnostics);
+    elements::arguments(graph, diagnostics);
+    elements::instances(graph, diagnostics);
     durations::literals(ast, diagnostics);
 }
 

@@ -4,7 +4,7 @@ use super::{calls, values};
 use crate::diag::Diagnostics;
 use crate::graph::{Domain, Graph, Node, NodeId, Op};
 use crate::message;
-use crate::ops::{self, EdgeKind, Shape, Time};
+use crate::ops::{self, EdgeKind, Operator, Shape, Time};
 use syn::Expr;
 
 /// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
@@ -12,12 +12,30 @@ use syn::Expr;
 pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
     let untimed =
         |(node, ..): &(&Node, _, _)| node.input.time == Domain::None && node.input.shape != Shape::Joined;
-    for (_, call, _) in calls(graph).filter(untimed) {
+    for (node, call, _) in calls(graph).filter(untimed) {
         for expr in values(call) {
             let Some(name) = called(expr) else { continue };
             if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
-                diagnostics.error(&call.name, message::no_event_time(&name));
+                let message = match lost_at(graph, node) {
+                    Some(by) => message::event_time_lost(&name, by),
+                    None => message::no_event_time(&name),
+                };
+                diagnostics.error(&call.name, message);
             }
+        }
+    }
+}
+
+/// The operator upstream behind which there is no event time any more, if there was one.
+fn lost_at(graph: &Graph, node: &Node) -> Option<&'static Operator> {
+    let mut at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, node))?);
+    loop {
+        let before = graph.node(graph.edges.iter().find(|edge| edge.to == at)?.from);
+        match &before.op {
+            Op::Call { row, .. } if matches!(before.input.time, Domain::Event { .. }) => {
+                return Some(row);
+            }
+            _ => at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, before))?),
         }
     }
 }

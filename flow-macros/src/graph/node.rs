@@ -33,6 +33,7 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
         Time::Keeps => input.time,
         Time::Sets => Domain::Event { disordered: !call.named("disorder").is_none_or(is_zero) },
         Time::DropsUnkeyed if input.shape == Shape::Plain => Domain::None,
+        Time::Drops => Domain::None,
         Time::DropsUnkeyed => input.time,
         Time::Unknown => Domain::Unknown,
     }
