@@ -8,7 +8,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | N13 | evictors |
 //! | J1 to J7 | interval joins |
 //! | T7, T9 | state with a time to live |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
@@ -19,6 +18,8 @@
 mod aggregates;
 #[path = "semantics/case.rs"]
 mod case;
+#[path = "semantics/evicted.rs"]
+mod evicted;
 #[path = "semantics/joins.rs"]
 mod joins;
 #[path = "semantics/large.rs"]
@@ -63,4 +64,7 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, order, keyed, joins, timers, strategies, json, text);
+suites!(
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, strategies, json, evict, process,
+    text
+);
