@@ -33,6 +33,8 @@ mod random_counts;
 mod random_joins;
 #[path = "semantics/random_sessions.rs"]
 mod random_sessions;
+#[path = "semantics/random_strategies.rs"]
+mod random_strategies;
 #[path = "semantics/random_timers.rs"]
 mod random_timers;
 #[path = "semantics/random_ttl.rs"]
@@ -41,6 +43,8 @@ mod random_ttl;
 mod rows;
 #[path = "semantics/runner.rs"]
 mod runner;
+#[path = "semantics/strategies.rs"]
+mod strategies;
 #[path = "semantics/text_files.rs"]
 mod text_files;
 #[path = "semantics/timers.rs"]
@@ -63,4 +67,7 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, evict, process, late, order, keyed, joins, timers, ttl, text);
+suites!(
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, ttl, strategies, json, evict,
+    process, text
+);

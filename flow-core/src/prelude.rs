@@ -9,7 +9,11 @@ pub use crate::op::{Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
 pub use crate::process::{ListState, MapState};
 pub use crate::short_string::ShortString;
+#[cfg(feature = "json")]
+pub use crate::sink::json_file;
 pub use crate::sink::{Collected, csv_file, stdout, text_file, to_channel};
+#[cfg(feature = "json")]
+pub use crate::source::json_lines;
 pub use crate::source::text::Broken;
 pub use crate::source::{
     ChannelSender, channel, csv, from_iter, from_vec, generate, lines, source, stdin_lines, tcp_lines,

@@ -146,6 +146,25 @@ fn texts(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
     job.add(texts.for_each(show(&shown)));
 }
 
+fn firsts(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    job.add(source(records).durable().key_by(|r| r.0).dedup_first().for_each(show(&shown)));
+}
+
+/// With a time to live that is never over.
+fn firsts_for_long(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let firsts = source(records).durable().key_by(|r| r.0).dedup_first().ttl(Millis(1_000_000));
+    job.add(firsts.for_each(show(&shown)));
+}
+
+fn lasts(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let records = source(records).durable().take(u64::MAX);
+    job.add(records.key_by(|r| r.0).dedup_last().for_each(show(&shown)));
+}
+
+fn tops(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    job.add(source(records).durable().key_by(|r| r.0).top_n(3, |r| r.1).for_each(show(&shown)));
+}
+
 fn windows(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
     let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
     let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100)));
@@ -300,8 +319,8 @@ proptest! {
     ) {
         let cut = restful((records.len() as f64 * cut) as usize, &records);
         let pipelines = [
-            rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, timers, lasting,
-            processed, evicted_and_aggregated,
+            rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long, lasts, tops,
+            processed, evicted_and_aggregated, timers, lasting,
         ];
         for pipeline in pipelines {
             let state = compare(pipeline, &records, cut, p, q);

@@ -54,6 +54,9 @@ use proc_macro2::TokenStream;
 /// Durations are written `500ms`, `5s`, `15min`, `1h`, `1d`. A window with `late = side` gives a pair: `let (hourly, late) = …`. A
 /// stream may be used more than once. The operators and their named arguments are in `docs/operators.md`.
 ///
+/// `#[strict]` on a function (`#![strict]` at the beginning of an expression's body) makes warnings errors; with `#[max_shuffles(1)]` records go to other
+/// instances once at most.
+///
 /// A stream is a `let` whose right side starts with `source(…)` or a stream's name, or is a call with a stream among
 /// its arguments; `let x: Stream<_> = …` forces it. Any other statement is plain Rust.
 #[proc_macro]

@@ -63,6 +63,8 @@ pub(crate) enum Time {
     Sets,
     /// Without a key the result comes at the end of input and has no timestamp.
     DropsUnkeyed,
+    /// The result comes at the end of input and has no timestamp.
+    Drops,
     Unknown,
 }
 
@@ -93,6 +95,10 @@ pub(crate) enum Value {
     Late,
     /// A number of elements > 0.
     Elements,
+    /// A number of parallel instances.
+    Instances,
+    /// `true`, and nothing else: the builder's method takes no argument.
+    Flag,
     /// Any expression.
     Expression,
 }
@@ -135,6 +141,10 @@ pub(crate) struct Operator {
     pub min_args: usize,
     pub max_args: usize,
     pub named: &'static [Named],
+    /// Named arguments of which one has to be given, and no two.
+    pub one_of: &'static [&'static str],
+    /// What its argument counts, which is never none.
+    pub counts: Option<&'static str>,
     pub input: Input,
     pub output: Output,
     pub time: Time,
@@ -155,6 +165,8 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         min_args: args,
         max_args: args,
         named: &[],
+        one_of: &[],
+        counts: None,
         input: Input::Stream,
         output: Output::Plain,
         time: Time::Keeps,
@@ -174,6 +186,12 @@ impl Operator {
     }
     const fn named(self, named: &'static [Named]) -> Self {
         Operator { named, ..self }
+    }
+    const fn one_of(self, one_of: &'static [&'static str]) -> Self {
+        Operator { one_of, ..self }
+    }
+    const fn counts(self, counts: &'static str) -> Self {
+        Operator { counts: Some(counts), ..self }
     }
     const fn input(self, input: Input) -> Self {
         Operator { input, ..self }
@@ -234,15 +252,30 @@ const EVENT_TIME: &[Named] = &[
         required: Some("how far behind the newest event may one come?"),
         positional: false,
     },
+    optional("monotonic", Value::Flag),
+    optional("max_ahead", Value::Duration),
+    optional("punctuated", Value::Expression),
+    optional("watermarks", Value::Expression),
     optional("idle", Value::PositiveDuration),
+    optional("align", Value::Duration),
 ];
+/// What says how the watermark follows the records.
+const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
+const TTL: &[Named] = &[optional("ttl", Value::PositiveDuration)];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
-const SHUFFLE: &[Named] = &[Named {
-    name: "seed",
-    value: Value::Expression,
-    required: Some("the same seed gives the same choice in every run"),
-    positional: true,
-}];
+const PARALLELISM: Named = optional("parallelism", Value::Instances);
+const EXCHANGE: &[Named] = &[PARALLELISM];
+const SHUFFLE: &[Named] = &[
+    Named {
+        name: "seed",
+        value: Value::Expression,
+        required: Some("the same seed gives the same choice in every run"),
+        positional: true,
+    },
+    PARALLELISM,
+];
+/// Parallel instances of an operator, at most.
+pub(crate) const INSTANCES_MAX: u64 = 256;
 
 /// Every operator, in the order of `docs/operators.md`.
 #[rustfmt::skip]
@@ -259,7 +292,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("try_flat_map", 1, ".try_flat_map(|record| …)"),
     row("take", 1, ".take(n)"),
     row("skip", 1, ".skip(n)"),
-    row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).time(Time::Sets),
+    row("rate_limit", 1, ".rate_limit(100)").counts("the rate of `rate_limit`"),
+    row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).one_of(STRATEGIES).time(Time::Sets),
 
     row("union", 1, ".union(other)").fan_in(),
     row("join", 1, ".join(other.key_by(|record| …))").joins(),
@@ -272,13 +306,13 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
     row("split_result", 0, ".split_result()").sides(2, 2),
 
-    row("key_by", 1, ".key_by(|record| …)").sets_key(),
-    row("key_by_ref", 1, ".key_by_ref(|record| …)").sets_key(),
-    row("rebalance", 0, ".rebalance()").edge(EdgeKind::Rebalance),
+    row("key_by", 1, ".key_by(|record| …)").named(EXCHANGE).sets_key(),
+    row("key_by_ref", 1, ".key_by_ref(|record| …)").named(EXCHANGE).sets_key(),
+    row("rebalance", 0, ".rebalance()").named(EXCHANGE).edge(EdgeKind::Rebalance),
     row("shuffle", 0, ".shuffle(seed = 1)").named(SHUFFLE).edge(EdgeKind::Shuffle),
-    row("broadcast", 0, ".broadcast()").edge(EdgeKind::Broadcast),
+    row("broadcast", 0, ".broadcast()").named(EXCHANGE).edge(EdgeKind::Broadcast),
     row("global", 0, ".global()").edge(EdgeKind::Global),
-    row("partition_by", 1, ".partition_by(partitioner)").edge(EdgeKind::Custom),
+    row("partition_by", 1, ".partition_by(partitioner)").named(EXCHANGE).edge(EdgeKind::Custom),
     row("boundary", 0, ".boundary()").output(Output::Same).edge(EdgeKind::Boundary),
     row("boxed", 0, ".boxed()").output(Output::Same),
 
@@ -291,6 +325,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("min", 1, ".min(|record| …)").folds(),
     row("max", 1, ".max(|record| …)").folds(),
     row("map_with_state", 2, ".map_with_state(init, |state, record| …)").input(Input::Keyed).stateful(),
+    row("dedup_first", 0, ".dedup_first()").named(TTL).input(Input::Keyed).stateful(),
+    row("dedup_last", 0, ".dedup_last()").input(Input::Keyed).time(Time::Drops).stateful(),
+    row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
     row("connect", 1, ".connect(other.key_by(|record| …))").connects(),
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),

@@ -297,6 +297,7 @@ fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
             out,
         ),
         Op::Boxed => join(s.boxed(), out),
+        Op::RateLimit(n) => join(s.rate_limit(u64::from(n) * 1_000), out),
         Op::Boundary => join(s.boundary(), out),
         Op::Rebalance => join(s.rebalance(), out),
         Op::Shuffle(seed) => join(s.shuffle(seed.into()), out),

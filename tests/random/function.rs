@@ -78,3 +78,8 @@ pub fn scan(acc: &mut i64, r: Rec) -> Option<i64> {
 pub fn with_state(before: &mut i64, r: Rec) -> i64 {
     std::mem::replace(before, r.val) * 2 + r.val
 }
+
+/// What is shown of the first two.
+pub fn both(top: &[Rec]) -> i64 {
+    top.iter().fold(0, |all, r| all * 1_000 + r.val)
+}

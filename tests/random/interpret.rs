@@ -90,7 +90,7 @@ fn one_to_one(op: &Op, input: &Port) -> Option<Port> {
         Op::FlatMap(c) => input.records(|r| expand(c, r)),
         Op::FilterMap(c) => input.records(|r| maybe(c, r)),
         Op::Fused(c) => input.records(|r| maybe(c, r)).records(|r| expand(c, r)),
-        Op::Inspect | Op::Boxed | Op::Boundary | Op::Cut => input.clone(),
+        Op::Inspect | Op::Boxed | Op::RateLimit(_) | Op::Boundary | Op::Cut => input.clone(),
         Op::Apply if input.alone => {
             let strands = input.strands.iter().map(|strand| {
                 let mut before = 0;

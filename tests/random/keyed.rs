@@ -53,6 +53,21 @@ fn rolled(roll: Roll, key: u8, seen: &[Rec]) -> Option<Rec> {
         Roll::Min => values().min()?,
         Roll::Max => values().max()?,
         Roll::Reduce => return seen.iter().copied().reduce(reduce),
+        Roll::DedupFirst => return (seen.len() == 1).then_some(last),
+        Roll::TopN => {
+            // Of equal values the earlier one, and a change is one of records, not of values.
+            let top = |seen: &[Rec]| {
+                let mut places: Vec<usize> = (0..seen.len()).collect();
+                places.sort_by_key(|i| (-seen[*i].val, *i));
+                places.truncate(2);
+                places
+            };
+            let now = top(seen);
+            if now == top(&seen[..seen.len() - 1]) {
+                return None;
+            }
+            both(&now.into_iter().map(|i| seen[i]).collect::<Vec<_>>())
+        }
         Roll::Fold => folded(seen),
         Roll::Scan => {
             let mut acc = 1;

@@ -27,6 +27,8 @@ pub enum Roll {
     Fold,
     Scan,
     MapWithState,
+    DedupFirst,
+    TopN,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +91,8 @@ pub enum Op {
     Apply,
     Through(u8),
     Boxed,
+    /// So many thousand records a second.
+    RateLimit(u8),
     /// `map`, `filter`, `flat_map` without a box between.
     Fused(u8),
     Boundary,
@@ -215,6 +219,7 @@ fn one_to_one() -> impl Strategy<Value = Op> {
         1 => Just(Op::Apply),
         1 => c().prop_map(Op::Through),
         1 => Just(Op::Boxed),
+        1 => (1..9u8).prop_map(Op::RateLimit),
         1 => c().prop_map(Op::Fused),
         2 => (0..60u8).prop_map(Op::Take),
         2 => (0..30u8).prop_map(Op::Skip),
@@ -240,8 +245,19 @@ fn routes() -> impl Strategy<Value = Op> {
 
 fn stateful() -> impl Strategy<Value = Op> {
     use Roll::*;
-    let roll =
-        prop::sample::select(vec![Count, Sum, WrappingSum, Min, Max, Reduce, Fold, Scan, MapWithState]);
+    let roll = prop::sample::select(vec![
+        Count,
+        Sum,
+        WrappingSum,
+        Min,
+        Max,
+        Reduce,
+        Fold,
+        Scan,
+        MapWithState,
+        DedupFirst,
+        TopN,
+    ]);
     let total = prop_oneof![
         Just(Total::Count),
         Just(Total::Sum),
@@ -253,14 +269,14 @@ fn stateful() -> impl Strategy<Value = Op> {
         agg().prop_map(Total::Aggregate),
     ];
     prop_oneof![
-        5 => (form(), roll).prop_map(|(form, roll)| Op::Roll(form, roll)),
+        7 => (form(), roll).prop_map(|(form, roll)| Op::Roll(form, roll)),
         1 => Just(Op::Distinct),
         1 => disorder().prop_map(Op::EventTime),
         8 => window().prop_map(Op::Window),
         3 => session().prop_map(Op::Session),
         2 => counts().prop_map(Op::Counted),
         1 => (prop::option::weighted(0.75, form()), agg()).prop_map(|(form, agg)| Op::GlobalWindow(form, agg)),
-        3 => total.prop_map(Op::Total),
+        4 => total.prop_map(Op::Total),
     ]
 }
 

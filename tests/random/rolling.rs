@@ -33,6 +33,8 @@ where
         Roll::Reduce => join(s.reduce(reduce).map(|(_, r)| r), out),
         Roll::Fold => join(s.fold(1, fold).map(|(key, acc)| rec(key, acc)), out),
         Roll::Scan => join(s.scan(1, scan).map(|(key, acc)| rec(key, acc)), out),
+        Roll::DedupFirst => join(s.dedup_first().map(|(_, r)| r), out),
+        Roll::TopN => join(s.top_n(2, |r| r.val).map(|(key, top)| rec(key, both(&top))), out),
         Roll::MapWithState => join(s.map_with_state(0, with_state).map(|(key, v)| rec(key, v)), out),
     }
 }

@@ -177,6 +177,13 @@ pub fn rolling(stream: Elements, op: &str) -> Elements {
         "max" => by_key.max(El::number).map(keyed).boxed(),
         "reduce" => by_key.reduce(joined).map(|(key, el)| El { key, ..named(el.name) }).boxed(),
         "fold" => by_key.fold(String::from("^"), |all, el| all.push_str(&el.name)).map(keyed).boxed(),
+        "dedup_first" => by_key.dedup_first().map(|(key, el)| El { key, ..named(el.name) }).boxed(),
+        "dedup_last" => timed(by_key.dedup_last().map(|(key, el)| El { key, ..named(el.name) })),
+        "top2" => {
+            let top = by_key.top_n(2, El::number);
+            let names = |top: Vec<El>| top.into_iter().map(|el| el.name).collect::<Vec<_>>().join(",");
+            top.map(move |(key, top)| El { key, ..named(names(top)) }).boxed()
+        }
         // The rises against the element before.
         "scan" => by_key
             .scan(None, |last, el| {

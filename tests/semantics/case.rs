@@ -59,6 +59,8 @@ pub struct Case {
     pub late: Vec<String>,
     /// Late elements that are counted and nothing else.
     pub dropped: i64,
+    /// Timestamps that were too far ahead to be believed.
+    pub ahead: usize,
     /// Elements that windows did not keep, as they are counted.
     pub evicted: Option<i64>,
     /// What the error says; empty where the run succeeds.
@@ -104,6 +106,7 @@ pub fn parse(text: &str) -> Vec<Case> {
             "row" => case.rows.push(rest.to_owned()),
             "late" => case.late.push(rest.to_owned()),
             "dropped" => case.dropped = number(rest),
+            "ahead" => case.ahead = usize::try_from(number(rest)).expect("a count"),
             "evicted" => case.evicted = Some(number(rest)),
             "fails" => case.fails.push(rest.to_owned()),
             other => panic!("{}: `{other}` is not a line of a case", case.id),

@@ -3,6 +3,7 @@
 use crate::aggregates::{aligned, counted, sessions};
 use crate::case::{Arrival, Case, El, number};
 use crate::rows::Rows;
+use crate::strategies::{STRATEGIES, timed};
 use flow_core::op::boxed::{Boxed, NoRoot};
 use flow_core::prelude::*;
 use flow_core::testing::{ScriptKind, Step, scripts};
@@ -96,21 +97,11 @@ fn seen(stream: Elements, probe: &Probe) -> Elements {
     stream.inspect(count).boxed()
 }
 
-/// Watermarks from timestamps instead of the script's, where the case says `disorder d`, or `disorder d idle i`: then the last
-/// input of a union may fall silent.
-fn timed(stream: Elements, case: &Case, last: bool) -> Elements {
-    let Some(words) = case.steps.iter().find(|words| words[0] == "disorder") else { return stream };
-    let timed = stream.event_time(|el| el.time).disorder(Millis(number(&words[1])));
-    match words.get(3).filter(|_| last) {
-        Some(idle) => timed.idle(Millis(number(idle))).boxed(),
-        None => timed.boxed(),
-    }
-}
-
 fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
     let n = || u64::try_from(number(words[1])).expect("a count");
     match words[0] {
-        "union" | "join" | "disorder" | "stamps" => stream,
+        "union" | "join" | "stamps" => stream,
+        strategy if STRATEGIES.contains(&strategy) => stream,
         "take" => stream.take(n()).boxed(),
         "skip" => stream.skip(n()).boxed(),
         "even" => stream.filter(|el| el.number().is_some_and(|n| n % 2 == 0)).boxed(),

@@ -55,7 +55,7 @@ impl Made {
 
 /// Windows of `size`, one each `slide`; tumbling ones if that is the same.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+pub struct Shape {
     size: i64,
     slide: i64,
     offset: i64,
@@ -187,7 +187,7 @@ fn lateness() -> impl Strategy<Value = i64> {
 }
 
 prop_compose! {
-    fn tumbling()(size in 1i64..12)(
+    pub fn tumbling()(size in 1i64..12)(
         size in Just(size),
         offset in 1 - size..size,
         lateness in lateness(),
@@ -208,7 +208,7 @@ prop_compose! {
 }
 
 /// The case of this input, answered by the model. With `disorder` the watermarks of the input are left out.
-fn case(shape: Shape, made: Made, keyed: bool, disorder: Option<i64>, input: Vec<Arrival>) -> Case {
+pub fn case(shape: Shape, made: Made, keyed: bool, disorder: Option<i64>, input: Vec<Arrival>) -> Case {
     let (windows, rows, late) = (BTreeMap::new(), Vec::new(), Vec::new());
     let mut model =
         Model { shape, made, watermark: i128::MIN, windows, rows, late, evicted: 0, seen: BTreeMap::new() };

@@ -124,6 +124,10 @@ fn run(case: &Case, file: Option<&Path>, config: Config) -> Result<Option<Outcom
             if report.rescues > 0 {
                 return Err(format!("{} rescued wake-ups", report.rescues));
             }
+            let ahead = report.counter("event_time.ahead");
+            if usize::try_from(ahead) != Ok(case.ahead) {
+                return Err(format!("{ahead} timestamps too far ahead, not {}", case.ahead));
+            }
             let split = i64::try_from(if case.has("split") { late.len() } else { 0 }).expect("few rows");
             let evicted = case.evicted.map(|_| counted(&report, ".evicted"));
             Ok(Some(Outcome { rows, late, counted: report.late() + split, evicted }))

@@ -1,4 +1,4 @@
-//! Cases that read a file: `lines`, or `csv` with its records as `column=value`, each row as a Rust literal would be written.
+//! Cases that read a file: `lines`, `json`, or `csv` with its records as `column=value`, each row as a Rust literal would be written.
 
 use crate::case::{Case, number};
 use crate::pipeline::Probe;
@@ -40,6 +40,17 @@ pub fn build(job: &mut Job, case: &Case, path: &Path, probe: &Probe) {
         ("csv", false) => {
             let from = csv::<BTreeMap<String, String>>(path).splits(splits).line_limit(limit);
             job.add(source(from).map(|record| format!("{record:?}")).sink(rows));
+        }
+        ("json", _) => {
+            let from = json_lines::<BTreeMap<String, Option<i64>>>(path).splits(splits).line_limit(limit);
+            let from = if has("lossy") { from.lossy() } else { from };
+            if has("results") {
+                let broken =
+                    |record: Result<_, Broken>| format!("{:?}", record.map_err(|broken| broken.record));
+                job.add(source(from.results()).map(broken).sink(rows));
+            } else {
+                job.add(source(from).map(|record| format!("{record:?}")).sink(rows));
+            }
         }
         (other, _) => panic!("`{other}` does not read a file"),
     }

@@ -15,7 +15,7 @@ struct Shared {
     /// The job is over: nobody steps any more.
     over: Arc<AtomicBool>,
     /// Sources are asked to end.
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -93,6 +93,11 @@ impl Control {
     #[inline]
     pub fn stopping(&self) -> bool {
         self.0.stop.load(Ordering::Relaxed)
+    }
+
+    /// The same, for stages.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0.stop)
     }
 
     /// Thread `number` is about to begin, with stage instances of these names. It writes into what is returned which of

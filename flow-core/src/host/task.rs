@@ -5,7 +5,8 @@ use crate::batch::Batch;
 use crate::channel::Receiver;
 use crate::error::Result;
 use crate::metrics::StageMetrics;
-use crate::stage::{Stage, Step};
+use crate::stage::alarm::Alarm;
+use crate::stage::{OpenCx, Stage, Step};
 use crate::time::Millis;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,8 @@ pub struct Task {
     /// For how many ticks it may have.
     max_delay: i64,
     metrics: StageMetrics,
+    /// When there will be room although nobody makes some.
+    alarm: Alarm,
     /// When it began to wait for room.
     blocked: Option<Instant>,
 }
@@ -45,7 +48,7 @@ impl Task {
         name: String,
         stage: Box<dyn Stage>,
         inputs: Vec<Receiver<Batch>>,
-        metrics: StageMetrics,
+        cx: &OpenCx,
         max_delay: Millis,
     ) -> Self {
         Task {
@@ -56,7 +59,8 @@ impl Task {
             stop_told: false,
             unflushed: None,
             max_delay: max_delay.0,
-            metrics,
+            metrics: cx.metrics().clone(),
+            alarm: cx.alarm().clone(),
             blocked: None,
         }
     }
@@ -134,6 +138,7 @@ impl Task {
     fn step_unguarded(&mut self, now: i64, stop: bool) -> Result<Progress> {
         let begun = Instant::now();
         let Some(stage) = &mut self.stage else { return Ok(Progress::Done) };
+        self.alarm.begin(now);
         if stop && !std::mem::replace(&mut self.stop_told, true) {
             stage.stop();
         }
@@ -151,7 +156,7 @@ impl Task {
             Step::Full => {
                 // It turns away from its inputs: whoever waits for room there shall have what there is.
                 self.inputs.iter_mut().for_each(Receiver::relieve);
-                Progress::Blocked(self.flush_at())
+                Progress::Blocked([self.flush_at(), self.alarm.at()].into_iter().flatten().min())
             }
             Step::Wait(tick) => self.rest(tick),
             Step::Done => {

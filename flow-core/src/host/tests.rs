@@ -3,7 +3,6 @@
 use super::task::{Progress, Task};
 use crate::batch::Batch;
 use crate::error::Result;
-use crate::metrics::StageMetrics;
 use crate::stage::{OpenCx, Stage, Step};
 use crate::time::Millis;
 use std::sync::Arc;
@@ -53,8 +52,8 @@ impl Stage for Told {
 fn steps(steps: &[Step], ticks: &[i64]) -> Vec<(Progress, usize)> {
     let flushes = Arc::<AtomicUsize>::default();
     let stage = Box::new(Told { steps: steps.to_vec(), flushes: Arc::clone(&flushes) });
-    let metrics = StageMetrics::default();
-    let mut task = Task::new("told".to_owned(), stage, Vec::new(), metrics, Millis(100));
+    let cx = crate::stage::tests::open_cx(0);
+    let mut task = Task::new("told".to_owned(), stage, Vec::new(), &cx, Millis(100));
     let step = |now: &i64| (task.step(*now, false).expect("a step"), flushes.load(Relaxed));
     ticks.iter().map(step).collect()
 }

@@ -7,6 +7,7 @@ use crate::batch::Batch;
 use crate::channel::{Receiver, Signal, Waiter, recycling};
 use crate::error::Result;
 use crate::metrics::StageMetrics;
+use crate::stage::alarm::Alarm;
 use crate::stage::{
     BatchSize, Commits, Context, EdgeId, EdgeKind, Faults, OpenCx, Stage, StageDef, Topology, Wire,
 };
@@ -34,7 +35,8 @@ impl Instance {
     /// What the stage reports.
     pub fn open(mut self) -> Result<Task> {
         guard(|| self.stage.open(&mut self.cx)).map_err(|e| e.in_stage(self.name.clone()))?;
-        Ok(Task::new(self.name, self.stage, self.inputs, self.cx.metrics().clone(), self.max_delay))
+        let Instance { name, stage, inputs, cx, max_delay } = self;
+        Ok(Task::new(name, stage, inputs, &cx, max_delay))
     }
 }
 
@@ -103,6 +105,8 @@ pub(crate) fn wire(
                 clock: Arc::clone(&settings.clock),
                 commits: settings.commits.clone(),
                 over: settings.control.over(),
+                stopping: settings.control.stop_flag(),
+                alarm: Alarm::default(),
             };
             let name = format!("{}[{i}]", def.name);
             let max_delay = settings.max_delay;

@@ -4,7 +4,7 @@ use super::merge::receive;
 use super::proved::claim;
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Meta, OpenCx, Outs, Push, Stamp, Tail, split_mix};
 use crate::time::Grid;
 
@@ -187,7 +187,25 @@ pub struct Exchange<C, P> {
     edge: EdgeRef,
     kind: EdgeKind,
     count: Count,
+    asked: Option<usize>,
     meta: Meta,
+}
+
+impl<C, P> Exchange<C, P> {
+    pub(super) fn set_parallelism(&mut self, n: usize) {
+        self.asked = Some(n);
+    }
+}
+
+/// The number of instances behind an exchange that has `count` unless something else is asked for.
+fn asked_for(cx: &mut BuildCx, meta: &Meta, count: Count, asked: Option<usize>) -> Count {
+    let Some(n) = asked else { return count };
+    cx.is_parallelism(meta, n);
+    if count != Count::Parallelism {
+        let what = format!("`{}` has a parallelism of its own: use `rebalance` for another", meta.op());
+        cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+    }
+    Count::Exactly(n)
 }
 
 impl<C: Chain<Out: Send>, P: Partitioner<C::Out>> Chain for Exchange<C, P> {
@@ -195,7 +213,8 @@ impl<C: Chain<Out: Send>, P: Partitioner<C::Out>> Chain for Exchange<C, P> {
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<C::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        receive(cx, &self.meta, self.count, &[(self.edge.clone(), self.kind)], next);
+        let count = asked_for(cx, &self.meta, self.count, self.asked);
+        receive(cx, &self.meta, count, &[(self.edge.clone(), self.kind)], next);
         cx.out(&self.edge);
         self.prev.build(cx, EdgePush::new(&self.edge, self.partitioner), visit);
     }
@@ -206,7 +225,14 @@ impl<C: Chain<Out: Send>, P: Partitioner<C::Out>> Chain for Exchange<C, P> {
 pub struct Broadcast<C> {
     prev: C,
     edge: EdgeRef,
+    asked: Option<usize>,
     meta: Meta,
+}
+
+impl<C> Broadcast<C> {
+    pub(super) fn set_parallelism(&mut self, n: usize) {
+        self.asked = Some(n);
+    }
 }
 
 impl<C: Chain<Out: Clone + Send>> Chain for Broadcast<C> {
@@ -214,7 +240,8 @@ impl<C: Chain<Out: Clone + Send>> Chain for Broadcast<C> {
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<C::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        receive(cx, &self.meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::Broadcast)], next);
+        let count = asked_for(cx, &self.meta, Count::Parallelism, self.asked);
+        receive(cx, &self.meta, count, &[(self.edge.clone(), EdgeKind::Broadcast)], next);
         cx.out(&self.edge);
         self.prev.build(cx, ToAll { outs: Outs::new(self.edge.id), edge: self.edge }, visit);
     }
@@ -230,7 +257,15 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         count: Count,
     ) -> Stream<T, K, Exchange<C, X>> {
         let meta = Meta::new(op);
-        Stream::of(Exchange { prev: self.chain, partitioner, edge: EdgeRef::fresh(), kind, count, meta })
+        Stream::of(Exchange {
+            prev: self.chain,
+            partitioner,
+            edge: EdgeRef::fresh(),
+            kind,
+            count,
+            asked: None,
+            meta,
+        })
     }
 
     /// Distributes the records in turn over the job's parallelism.
@@ -284,6 +319,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     where
         T: Clone,
     {
-        Stream::of(Broadcast { prev: self.chain, edge: EdgeRef::fresh(), meta: Meta::new("broadcast") })
+        let (edge, meta) = (EdgeRef::fresh(), Meta::new("broadcast"));
+        Stream::of(Broadcast { prev: self.chain, edge, asked: None, meta })
     }
 }

@@ -1,4 +1,14 @@
-//! Timestamps and watermarks: bounded disorder, and idleness.
+//! Timestamps and watermarks.
+//!
+//! Here: bounded disorder, of which `monotonic` is the case without any. `strategy`: watermarks that records carry, and strategies of the
+//! user's own. `pulse`: what they have in common: idleness, and waiting for sources that are behind. `ahead`: the guard against
+//! a timestamp from the far future.
+
+mod ahead;
+mod pulse;
+mod strategy;
+
+pub use strategy::{EventTimeBy, Punctuated, StrategyOf, WatermarkStrategy};
 
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
@@ -6,6 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, IntoTimestamp, Millis, Timestamp};
+use ahead::Ahead;
+use pulse::Pulse;
 
 /// A chain whose records get timestamps.
 #[derive(Clone)]
@@ -13,14 +25,30 @@ pub struct EventTime<C, F> {
     prev: C,
     time: F,
     disorder: Millis,
-    idle: Option<Millis>,
+    max_ahead: Option<Millis>,
+    waits: Waits,
     meta: Meta,
+}
+
+/// For what an input waits, and who for it.
+#[derive(Clone, Copy, Default)]
+struct Waits {
+    idle: Option<Millis>,
+    align: Option<Millis>,
+}
+
+impl Waits {
+    fn pulse(&self, cx: &mut BuildCx, meta: &Meta) -> Pulse {
+        let member = self.align.map(|ahead| cx.align(meta, ahead));
+        Pulse::new(self, member)
+    }
 }
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Says when each event happened: a [`Timestamp`], or milliseconds since the epoch as `i64`. Follow it with
     /// `.disorder(…)`: the watermark trails the highest timestamp by that much and one millisecond, for each source
-    /// partition by itself.
+    /// partition by itself; or with one of the other strategies, [`monotonic`](Stream::monotonic), [`punctuated`](Stream::punctuated) and
+    /// [`watermarks`](Stream::watermarks).
     ///
     /// In `dataflow!`: `.event_time(|e| e.time, disorder = 5s, idle = 1min)`.
     ///
@@ -48,7 +76,14 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         F: Fn(&T) -> X + Clone + Send + 'static,
     {
         let meta = Meta::new("event_time");
-        Stream::of(EventTime { prev: self.chain, time, disorder: Millis(0), idle: None, meta })
+        Stream::of(EventTime {
+            prev: self.chain,
+            time,
+            disorder: Millis(0),
+            max_ahead: None,
+            waits: Waits::default(),
+            meta,
+        })
     }
 }
 
@@ -59,9 +94,58 @@ impl<T, K, C, F> Stream<T, K, EventTime<C, F>> {
         self
     }
 
+    /// Timestamps never go back: a disorder of 0. Should one, its element is behind the watermark like any other, and the
+    /// window it reaches judges it; nothing fails.
+    pub fn monotonic(self) -> Self {
+        self.disorder(Millis(0))
+    }
+
+    /// One timestamp that is so far ahead of the highest before it does not raise the watermark, with which it would make
+    /// everything behind it late. Its element goes on. Three in a row are believed: then time has jumped, to the middle one
+    /// of them. So are the first three of the input. Those that were not believed are counted in `ahead`.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let times = source(from_vec(vec![1i64, 2, 3, 9_999_999, 11, 12]));
+    /// let counts = times.event_time(|t| *t).monotonic().max_ahead(Millis(60_000)).window(tumbling(Millis(10))).count();
+    /// job.add(counts.map(|w| (w.start.0, w.value)).collect(&out));
+    /// # });
+    /// let report = job.run().unwrap();
+    /// assert_eq!(out.take(), [(0, 3), (10, 2), (9_999_990, 1)]);
+    /// assert_eq!((report.late(), report.counter("event_time.ahead")), (0, 1));
+    /// ```
+    pub fn max_ahead(mut self, ahead: impl Into<Millis>) -> Self {
+        self.chain.max_ahead = Some(ahead.into());
+        self
+    }
+
     /// After so long without a record this input holds back nobody, until its next record.
     pub fn idle(mut self, after: impl Into<Millis>) -> Self {
-        self.chain.idle = Some(after.into());
+        self.chain.waits.idle = Some(after.into());
+        self
+    }
+
+    /// This source is not read while its watermark is more than so far ahead of the smallest among the sources of the job
+    /// that say this too. So what has to wait for the slowest, in a union or a join, stays small. Sources that are idle or at
+    /// their end hold nobody; one that has given nothing yet holds all, so give `idle` to one that may be silent.
+    ///
+    /// It has to stand right at its source: no exchange and no second aligned `event_time` between.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let slow = source(generate(100, |i| i as i64 * 10).rate(1_000)).event_time(|t| *t).monotonic().align(Millis(50));
+    /// let fast = source(generate(1_000, |i| i as i64)).event_time(|t| *t).monotonic().align(Millis(50));
+    /// job.add(slow.union(fast).window(tumbling(Millis(100))).count().map(|w| w.value).collect(&out));
+    /// # });
+    /// # job.simulate(1).unwrap();
+    /// assert_eq!(out.take(), [110; 10]);
+    /// ```
+    pub fn align(mut self, ahead: impl Into<Millis>) -> Self {
+        self.chain.waits.align = Some(ahead.into());
         self
     }
 }
@@ -72,22 +156,30 @@ impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> C
     type Root = C::Root;
     fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, &format!("watermark = highest timestamp − {} − 1ms", self.disorder));
-        if self.disorder.0 < 0 {
-            let what = format!("a disorder of {}: it cannot be negative", self.disorder);
-            cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+        check(cx, &meta, "a disorder", self.disorder);
+        if let Some(ahead) = self.max_ahead {
+            check(cx, &meta, "a max_ahead", ahead);
         }
         let push = EventTimePush {
             time: self.time,
             next,
             disorder: self.disorder,
-            grid: Grid::none(),
             highest: Timestamp::MIN,
-            sent: Timestamp::MIN,
             threshold: Timestamp::MAX,
             careful: true,
-            idle: self.idle.map(Idle::after),
+            guard: self.max_ahead.map(Ahead::new),
+            pulse: self.waits.pulse(cx, &meta),
+            meta,
         };
         self.prev.build(cx, push, visit);
+    }
+}
+
+/// The job cannot start with a distance below 0.
+fn check(cx: &mut BuildCx, meta: &Meta, what: &str, distance: Millis) {
+    if distance.0 < 0 {
+        let what = format!("{what} of {distance}: it cannot be negative");
+        cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
     }
 }
 
@@ -97,30 +189,15 @@ struct EventTimePush<F, N> {
     next: N,
     /// The watermark is `highest − disorder − 1`.
     disorder: Millis,
-    grid: Grid,
     highest: Timestamp,
-    /// The last watermark that was sent.
-    sent: Timestamp,
     /// The timestamp from which on a mark is due: one compare a record.
     threshold: Timestamp,
-    /// Whether more than the threshold matters to single records: idleness, or the exact watermark. Else `highest` is only kept
-    /// up where a record reaches the threshold, which none before it has.
+    /// Whether more than the threshold matters to single records: idleness, others that wait, a guard, or the exact watermark. Else
+    /// `highest` is only kept up where a record reaches the threshold, which none before it has.
     careful: bool,
-    idle: Option<Idle>,
-}
-
-/// Idleness: since when nothing has come.
-struct Idle {
-    after: i64,
-    last: i64,
-    silent: bool,
-    seen: bool,
-}
-
-impl Idle {
-    fn after(after: Millis) -> Self {
-        Idle { after: after.0.max(1), last: 0, silent: false, seen: false }
-    }
+    guard: Option<Ahead>,
+    pulse: Pulse,
+    meta: Meta,
 }
 
 impl<F, N: Tail> EventTimePush<F, N> {
@@ -131,33 +208,21 @@ impl<F, N: Tail> EventTimePush<F, N> {
     #[cold]
     #[inline(never)]
     fn send(&mut self) {
-        let w = self.watermark();
-        if w > self.sent {
-            self.sent = w;
-            self.next.mark(Mark::Watermark(w));
-        }
-        let due = self.grid.next_after(self.sent);
+        let due = self.pulse.send(self.highest - self.disorder - Millis(1), &mut self.next);
         self.threshold = due + self.disorder + Millis(1);
     }
 
-    /// What a careful operator does before each record.
-    fn take_care(&mut self, time: Timestamp) {
-        self.wake();
-        // Whoever reports by how much an element is late has to know the exact watermark it met.
-        if self.grid.exact_late() && time <= self.watermark() {
+    /// What a careful operator does before each record; the timestamp that counts.
+    fn take_care(&mut self, time: Timestamp) -> Timestamp {
+        self.pulse.wake(&mut self.next);
+        if self.pulse.is_exact(time, self.watermark()) {
             self.send();
         }
-        self.highest = self.highest.max(time);
-    }
-
-    /// The input speaks again.
-    fn wake(&mut self) {
-        if let Some(idle) = &mut self.idle {
-            idle.seen = true;
-            if std::mem::replace(&mut idle.silent, false) {
-                self.next.mark(Mark::Active);
-            }
-        }
+        // A timestamp that is not believed raises nothing.
+        let believed = self.guard.as_mut().map_or(Some(time), |guard| guard.believe(self.highest, time));
+        let counts = believed.unwrap_or(self.highest);
+        self.highest = self.highest.max(counts);
+        counts
     }
 }
 
@@ -172,12 +237,13 @@ where
     #[inline(always)]
     fn push(&mut self, item: T, _: S) {
         let time = (self.time)(&item).into_timestamp();
+        let mut counts = time;
         if self.careful {
-            self.take_care(time);
+            counts = self.take_care(time);
         }
         self.next.push(item, time);
-        if time >= self.threshold {
-            self.highest = self.highest.max(time);
+        if counts >= self.threshold {
+            self.highest = self.highest.max(counts);
             self.send();
         }
     }
@@ -185,53 +251,35 @@ where
 
 impl<F: Send + 'static, N: Tail> Tail for EventTimePush<F, N> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.next.open(cx)?;
-        self.grid = self.next.grid();
-        self.careful = self.idle.is_some() || self.grid.exact_late();
-        self.send();
-        if let Some(idle) = &mut self.idle {
-            idle.last = cx.clock().ticks();
+        self.pulse.open(cx, &mut self.next)?;
+        self.careful = self.pulse.is_careful() || self.guard.is_some();
+        if let Some(guard) = &mut self.guard {
+            guard.ignored = cx.metrics().counter(&format!("{}.ahead", self.meta.id()));
         }
+        self.send();
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        match mark {
-            // Event time begins here: watermarks from before are of another time.
-            Mark::Watermark(_) => {}
-            other => self.next.mark(other),
+        if let (Mark::End, Some(guard)) = (mark, &mut self.guard) {
+            guard.forget();
         }
+        self.pulse.mark(mark, &mut self.next);
     }
     fn grid(&self) -> Grid {
         Grid::none()
     }
     fn deadline(&self) -> Option<i64> {
-        let own =
-            self.idle.as_ref().filter(|idle| !idle.silent).map(|idle| idle.last.saturating_add(idle.after));
-        [own, self.next.deadline()].into_iter().flatten().min()
+        self.pulse.deadline(&self.next)
     }
     fn tick(&mut self, now: i64) {
-        let mut fell_silent = false;
-        if let Some(idle) = &mut self.idle {
-            if std::mem::replace(&mut idle.seen, false) {
-                idle.last = now;
-            } else if !idle.silent && now >= idle.last.saturating_add(idle.after) {
-                idle.silent = true;
-                fell_silent = true;
-            }
-        }
-        if fell_silent {
+        if self.pulse.has_fallen_silent(now) {
             self.send();
-            self.next.mark(Mark::Idle);
+            self.pulse.fall_silent(&mut self.next);
         }
         self.next.tick(now);
     }
     fn room(&mut self) -> bool {
-        let room = self.next.room();
-        if let Some(idle) = &mut self.idle {
-            // What cannot go on is not silent.
-            idle.seen |= !room;
-        }
-        room
+        self.pulse.room(self.watermark(), &mut self.next)
     }
     forward_tail!(next: flush enough);
 }

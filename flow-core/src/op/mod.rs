@@ -5,8 +5,8 @@
 //!   where their types end;
 //! * [`operator`]: the one-to-one operator, built in or the user's own; one file each: `map`, `filter`, …;
 //! * [`keyed`]: streams with a key ([`key_fn`]: how it is found, [`float_key`]: a float as one), [`rolling`] operators over them;
-//! * [`edges`]: exchanges without a key, [`merge`]: fan-in;
-//! * [`event_time`]: timestamps and watermarks.
+//! * [`edges`]: exchanges without a key ([`width`]: to how many instances), [`merge`]: fan-in;
+//! * [`event_time`]: timestamps and watermarks; [`rate_limit`].
 
 pub mod boxed;
 pub mod chain;
@@ -20,6 +20,7 @@ pub mod kind;
 pub mod merge;
 pub mod operator;
 pub mod proved;
+pub mod rate_limit;
 pub mod rolling;
 pub mod stateless;
 pub mod stream;
@@ -27,6 +28,7 @@ pub mod take;
 pub mod tee;
 pub mod tries;
 pub mod unkeyed;
+pub mod width;
 
 pub use chain::{Chain, Flow, Terminal, Visit};
 pub use float_key::FloatKey;

@@ -12,6 +12,8 @@ pub mod text;
 pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
+#[cfg(feature = "json")]
+pub use text::json_file;
 pub use text::{csv_file, stdout, text_file};
 
 use crate::batch::Mark;
@@ -82,7 +84,7 @@ claim! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a sink of `{T}`",
         label = "cannot take records of type `{T}`",
-        note = "`text_file` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file` writes what derives `serde::Serialize`",
+        note = "`text_file` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file` and `json_file` write what derives `serde::Serialize`",
         note = "your own sink implements `flow_core::sink::Sink<{T}>`"
     )]
     pub trait SinkOf<P, T> for X where Sink<T> {

@@ -14,6 +14,8 @@ pub use crate::stage::{Poll, Reader};
 pub use channel::{ChannelSender, ChannelSource, channel};
 pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
+#[cfg(feature = "json")]
+pub use text::json_lines;
 pub use text::{csv, lines, stdin_lines, tcp_lines};
 
 use crate::error::Result;

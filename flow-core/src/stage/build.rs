@@ -5,6 +5,10 @@
 //! sends and who receives. When all passes are over the [`Topology`] knows every stage, instance and edge, and a host
 //! connects them.
 
+mod aligned;
+mod width;
+
+use super::drift::Drift;
 use super::{HeadStage, Meta, OpNode, Stage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
@@ -140,6 +144,11 @@ pub struct Topology {
     sends: Vec<(usize, EdgeId)>,
     /// What each source has found: a `Vec` of its splits.
     splits: Vec<(EdgeId, Box<dyn Any>)>,
+    drift: Drift,
+    /// The operators whose sources wait for each other.
+    aligned: Vec<usize>,
+    /// How many receivers an edge is to have, as an operator before it says.
+    widths: Vec<(EdgeId, usize)>,
     error: Option<Error>,
 }
 
@@ -385,6 +394,7 @@ impl Topology {
                 self.edges.insert(*edge, EdgeDef { kind, from, to });
             }
         }
+        self.widen()?;
         while let Some(i) = self.stages.iter().position(|s| s.rule == Count::Upstream && s.count == 0) {
             let before = |s: &StageDef| s.inputs.iter().map(|e| self.stages[self.edges[e].from].count).max();
             // An upstream stage that is not known yet is known first; chains of them have no cycles.
@@ -402,7 +412,7 @@ impl Topology {
                 self.nodes[*node].stage.clone_from(&stage.name);
             }
         }
-        Ok(())
+        self.check_aligned()
     }
 
     /// Sources first, every stage after those before it.

@@ -5,12 +5,15 @@
 //! * [`sourced`]: the stage object over a source;
 //! * [`build`]: how chains become stages and edges, instance by instance;
 //! * [`outs`]: the sender's end of an edge: one buffer and one ring a receiver; [`wires`]: its half without types;
+//! * [`alarm`]: when one without room will have some; [`drift`]: sources that wait for those that are behind;
 //! * [`open`]: what a stage is given when it opens: its edges, its clock, its counters.
 //!
 //! A stage knows no threads, no channels but its own outgoing buffers, no clock and no files, and **never waits**: the
 //! loop over a batch and the firing of a window are cursors that stop when there is no room downstream and go on later.
 
+pub mod alarm;
 pub mod build;
+pub mod drift;
 pub mod head;
 pub mod headed;
 pub mod meta;

@@ -1,5 +1,6 @@
 //! What a stage is given when it opens.
 
+use super::alarm::Alarm;
 use super::{EdgeId, Meta, Wire};
 use crate::channel::Signal;
 use crate::error::{Error, Result};
@@ -167,6 +168,8 @@ pub struct OpenCx {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) commits: Commits,
     pub(crate) over: Arc<AtomicBool>,
+    pub(crate) stopping: Arc<AtomicBool>,
+    pub(crate) alarm: Alarm,
 }
 
 impl OpenCx {
@@ -208,6 +211,16 @@ impl OpenCx {
     /// Whether the job has failed. A sink that has to wait for something outside looks here now and then, and gives up.
     pub fn over(&self) -> &Arc<AtomicBool> {
         &self.over
+    }
+
+    /// Whether the job is asked to stop: the sources end as if their input had.
+    pub fn stopping(&self) -> &Arc<AtomicBool> {
+        &self.stopping
+    }
+
+    /// For an operator that holds records back until a time.
+    pub fn alarm(&self) -> &Alarm {
+        &self.alarm
     }
 
     /// Where a sink leaves what the end of the job makes final.

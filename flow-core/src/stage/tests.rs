@@ -89,6 +89,8 @@ pub(crate) fn open_cx(inputs: usize) -> OpenCx {
         clock: Arc::new(VirtualClock::new()),
         commits: Commits::default(),
         over: Arc::default(),
+        stopping: Arc::default(),
+        alarm: super::alarm::Alarm::default(),
     }
 }
 

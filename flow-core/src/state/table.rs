@@ -55,6 +55,19 @@ impl<K, V> KeyTable<K, V> {
         self.slots = larger;
     }
 
+    /// Forgets the entries whose value is not to stay; all others are put into a new table.
+    #[cold]
+    #[inline(never)]
+    pub fn retain(&mut self, stays: impl Fn(&V) -> bool, hash_of: impl Fn(&K) -> u64) {
+        let mut kept = Slots::for_entries(self.iter().filter(|e| stays(&e.1)).count().max(1));
+        self.slots.drain(|e| {
+            if stays(&e.1) {
+                kept.add(spread(hash_of(&e.0)), e);
+            }
+        });
+        self.slots = kept;
+    }
+
     /// The value of a key, made with `insert` when there is none.
     ///
     /// # Panics

@@ -8,4 +8,4 @@ mod timestamp;
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use grid::Grid;
 pub use millis::{IntoMillis, Millis};
-pub use timestamp::{IntoTimestamp, Timestamp};
+pub use timestamp::{IntoTimestamp, IntoWatermark, Timestamp};

@@ -93,3 +93,25 @@ impl IntoTimestamp for i64 {
         Timestamp(self)
     }
 }
+
+/// What a closure given to `punctuated` may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the watermark of a record: `punctuated` needs an `Option<Timestamp>` or an `Option<i64>`",
+    label = "this closure returns `{Self}`",
+    note = "return `Some(watermark)` for a record that carries one, and `None` for all others"
+)]
+pub trait IntoWatermark {
+    /// [`Timestamp`], or no type at all: see [`IntoTimestamp::Time`].
+    type Mark;
+    /// The watermark, if there is one.
+    fn into_watermark(self) -> Option<Timestamp>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<X: IntoTimestamp> IntoWatermark for Option<X> {
+    type Mark = X::Time;
+    #[inline]
+    fn into_watermark(self) -> Option<Timestamp> {
+        self.map(X::into_timestamp)
+    }
+}

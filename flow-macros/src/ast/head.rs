@@ -1,15 +1,19 @@
 //! `/// docs #[attrs] pub fn name<generics>(params) where …`: the signature of a pipeline.
 
-use super::Head;
+use super::{Budget, Head};
 use crate::diag::Diagnostics;
 use crate::message;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType};
+use syn::{Attribute, FnArg, ItemFn, LitInt, Pat, ReturnType};
 
 /// None when the tokens are no function signature; that has been reported.
-pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Option<Head> {
+pub(super) fn parse_head(
+    tokens: TokenStream,
+    budget: &mut Option<Budget>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Head> {
     let function: ItemFn = match syn::parse2(quote!(#tokens {})) {
         Ok(function) => function,
         Err(_) => {
@@ -35,7 +39,7 @@ pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> 
         }
     }
     Some(Head {
-        attrs: own_attributes(function.attrs, diagnostics),
+        attrs: own_attributes(function.attrs, budget, diagnostics),
         vis: function.vis,
         name: signature.ident,
         generics: signature.generics,
@@ -45,11 +49,20 @@ pub(super) fn parse_head(tokens: TokenStream, diagnostics: &mut Diagnostics) -> 
 }
 
 /// Takes the macro's own attributes out and obeys them; the others belong to the function.
-fn own_attributes(attrs: Vec<Attribute>, diagnostics: &mut Diagnostics) -> Vec<Attribute> {
+fn own_attributes(
+    attrs: Vec<Attribute>,
+    budget: &mut Option<Budget>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Attribute> {
     let mut kept = Vec::new();
     for attr in attrs {
         if attr.path().is_ident("strict") {
             diagnostics.make_strict();
+        } else if attr.path().is_ident("max_shuffles") {
+            match attr.parse_args::<LitInt>().and_then(|most| most.base10_parse()) {
+                Ok(most) => *budget = Some(Budget { most, at: attr }),
+                Err(_) => diagnostics.error(&attr, message::shuffles_not_a_number()),
+            }
         } else if attr.path().is_ident("checkpointed") {
             diagnostics.error(&attr, message::no_checkpoints());
         } else if attr.path().is_ident("batch") {
@@ -61,11 +74,15 @@ fn own_attributes(attrs: Vec<Attribute>, diagnostics: &mut Diagnostics) -> Vec<A
     kept
 }
 
-/// `#![strict]` at the beginning of a body, the only place for it in the expression form.
-pub(super) fn inner_attributes(body: TokenStream, diagnostics: &mut Diagnostics) -> TokenStream {
+/// `#![strict]` and `#![max_shuffles(1)]` at the beginning of a body, the only place for it in the expression form.
+pub(super) fn inner_attributes(
+    body: TokenStream,
+    budget: &mut Option<Budget>,
+    diagnostics: &mut Diagnostics,
+) -> TokenStream {
     let parser = |input: ParseStream| Ok((Attribute::parse_inner(input)?, input.parse::<TokenStream>()?));
     let Ok((attrs, rest)) = parser.parse2(body.clone()) else { return body };
-    for attr in own_attributes(attrs, diagnostics) {
+    for attr in own_attributes(attrs, budget, diagnostics) {
         diagnostics.error(&attr, message::unknown_attribute());
     }
     rest

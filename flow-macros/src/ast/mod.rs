@@ -28,7 +28,14 @@ use syn::{Attribute, Expr, ExprCall, FnArg, Generics, Token, Type, Visibility, p
 pub(crate) struct Pipeline {
     /// None: the expression form.
     pub head: Option<Head>,
+    pub budget: Option<Budget>,
     pub statements: Vec<Statement>,
+}
+
+/// `#[max_shuffles(1)]`
+pub(crate) struct Budget {
+    pub most: usize,
+    pub at: Attribute,
 }
 
 /// `/// docs #[attrs] pub fn name<generics>(inputs) where …`
@@ -148,11 +155,12 @@ impl Chain {
 
 /// Phase 1: the text of one pipeline → its syntax tree. None when not even its signature can be read.
 pub(crate) fn parse(source: Source, diagnostics: &mut Diagnostics) -> Option<Pipeline> {
+    let mut budget = None;
     let head = match source.head {
-        Some(tokens) => Some(parse_head(tokens, diagnostics)?),
+        Some(tokens) => Some(parse_head(tokens, &mut budget, diagnostics)?),
         None => None,
     };
-    let body = head::inner_attributes(source.body, diagnostics);
+    let body = head::inner_attributes(source.body, &mut budget, diagnostics);
     let raw = statement::parse_all(body, source.end, diagnostics);
     let params: Vec<Ident> = head.as_ref().map(|head| head.params.clone()).unwrap_or_default();
     let closed = head.is_some();
@@ -160,5 +168,5 @@ pub(crate) fn parse(source: Source, diagnostics: &mut Diagnostics) -> Option<Pip
     if statements.iter().all(|statement| matches!(statement, Statement::Plain(_))) {
         diagnostics.error_at(source.end, source.end, message::empty_pipeline());
     }
-    Some(Pipeline { head, statements })
+    Some(Pipeline { head, budget, statements })
 }

@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use crate::free::Outside;
 use crate::graph::{Graph, Op};
 use crate::message;
-use crate::ops::{Named, Operator, Output};
+use crate::ops::{Named, Operator, Output, Value};
 use crate::suggest::closest;
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -54,6 +54,8 @@ pub(super) fn named(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         known(row.name, &call.named, row.named, diagnostics);
         required(row, &call.name, &call.named, diagnostics);
+        flags(row, &call.named, diagnostics);
+        one_of(row, &call.named, diagnostics);
     }
 }
 
@@ -62,7 +64,9 @@ pub(super) fn known(operator: &str, given: &[NamedArg], has: &[Named], diagnosti
     let names: Vec<&str> = has.iter().map(|one| one.name).collect();
     for (index, one) in given.iter().enumerate() {
         let text = one.name.to_string();
-        if !names.contains(&text.as_str()) {
+        if text == "parallelism" && !names.contains(&"parallelism") {
+            diagnostics.error(&one.name, message::parallelism_of(operator));
+        } else if !names.contains(&text.as_str()) {
             let meant = closest(&text, names.iter().copied());
             diagnostics.error(&one.name, message::unknown_named(operator, &one.name, &names, meant));
         } else if given[..index].iter().any(|before| before.name == one.name) {
@@ -75,9 +79,34 @@ fn required(row: &Operator, at: &Ident, given: &[NamedArg], diagnostics: &mut Di
     // a misspelt name is most likely the missing one
     let misspelt = given.iter().any(|one| row.named.iter().all(|known| one.name != known.name));
     for (name, question) in row.named.iter().filter_map(|one| Some((one.name, one.required?))) {
-        if !misspelt && !given.iter().any(|one| one.name == name) {
+        let instead = |one: &NamedArg| row.one_of.contains(&name) && row.one_of.iter().any(|o| one.name == o);
+        if !misspelt && !given.iter().any(|one| one.name == name || instead(one)) {
             diagnostics.error(at, message::missing_named(row, name, question));
         }
+    }
+}
+
+/// `monotonic = false` says nothing.
+fn flags(row: &Operator, given: &[NamedArg], diagnostics: &mut Diagnostics) {
+    for one in given {
+        let flag = row.named.iter().any(|known| one.name == known.name && known.value == Value::Flag);
+        if flag && crate::text::text(one.value.to_token_stream()) != "true" {
+            diagnostics.error(&one.value, message::not_true(&one.name));
+        }
+    }
+}
+
+/// `disorder = 5s, monotonic = true` says twice how the watermark rises; `punctuated = …, max_ahead = 1h` guards a highest
+/// timestamp that nobody asks for.
+fn one_of(row: &Operator, given: &[NamedArg], diagnostics: &mut Diagnostics) {
+    let mut chosen = given.iter().filter(|one| row.one_of.iter().any(|name| one.name == name));
+    let Some(first) = chosen.next() else { return };
+    for second in chosen.filter(|one| one.name != first.name) {
+        diagnostics.error(&second.name, message::one_too_many(row.name, &first.name, &second.name));
+    }
+    let Some(guard) = given.iter().find(|one| one.name == "max_ahead") else { return };
+    if first.name == "punctuated" || first.name == "watermarks" {
+        diagnostics.error(&guard.name, message::nothing_to_guard(&first.name));
     }
 }
 

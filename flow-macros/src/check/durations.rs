@@ -25,9 +25,9 @@ fn value(name: &str, wanted: Value, given: &Expr, diagnostics: &mut Diagnostics)
     let allows = |millis: i64| match wanted {
         Value::Duration => millis >= 0,
         Value::PositiveDuration => millis > 0,
-        Value::SignedDuration | Value::Late | Value::Elements | Value::Expression => true,
+        _ => true,
     };
-    let is_duration = !matches!(wanted, Value::Late | Value::Elements | Value::Expression);
+    let is_duration = matches!(wanted, Value::Duration | Value::PositiveDuration | Value::SignedDuration);
     let text = crate::text::text(quote::quote!(#given));
     match duration::argument(given) {
         Argument::Bare(digits) if is_duration => {

@@ -1,4 +1,4 @@
-//! Count windows: how many elements are in one, and how many from one beginning to the next.
+//! Numbers of elements: how many are in a count window, how many from one beginning to the next, how many a second.
 
 use super::{calls, values};
 use crate::ast::{Given, given};
@@ -6,7 +6,8 @@ use crate::diag::Diagnostics;
 use crate::duration::{self, Argument};
 use crate::graph::Graph;
 use crate::message;
-use crate::ops::{self, OVERLAPPING_MAX, Output, Takes};
+use crate::ops::{self, OVERLAPPING_MAX, Output, Takes, Value};
+use proc_macro2::Ident;
 use syn::Expr;
 
 /// `count(0)` holds nothing; `count(100ms)` is a time; `count(3, every = 5)` leaves gaps.
@@ -29,6 +30,47 @@ pub(super) fn counts(graph: &Graph, diagnostics: &mut Diagnostics) {
             {
                 let every = elements(&given.value, "`every`", diagnostics);
                 together(size, every, gaps, &given.value, diagnostics);
+            }
+        }
+    }
+}
+
+/// `rate_limit(0)` lets nothing pass, and `rate_limit(1s)` is a time.
+pub(super) fn arguments(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, row) in calls(graph) {
+        for (what, arg) in row.counts.iter().flat_map(|what| values(call).take(1).map(move |arg| (what, arg)))
+        {
+            match duration::argument(arg) {
+                Argument::Millis(_) => {
+                    let time = crate::text::text(quote::quote!(#arg));
+                    diagnostics.error(arg, message::time_for_number(row, &time));
+                }
+                Argument::Bare(digits) if digits.parse() == Ok(0) => {
+                    diagnostics.error(arg, message::number_is_zero(what));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `rebalance(parallelism = 0)`.
+pub(super) fn instances(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for (_, call, row) in calls(graph) {
+        let counts =
+            |name: &Ident| row.named.iter().any(|one| name == one.name && one.value == Value::Instances);
+        for given in call.named.iter().filter(|given| counts(&given.name)) {
+            let most = ops::INSTANCES_MAX;
+            match duration::argument(&given.value) {
+                Argument::Bare(digits) if !digits.parse().is_ok_and(|n| (1..=most).contains(&n)) => {
+                    diagnostics.error(&given.value, message::no_parallelism(digits, most));
+                }
+                Argument::Millis(_) => {
+                    let value = &given.value;
+                    let time = crate::text::text(quote::quote!(#value));
+                    diagnostics.error(&given.value, message::no_parallelism(&time, most));
+                }
+                _ => {}
             }
         }
     }

@@ -13,6 +13,7 @@ mod joins;
 mod keys;
 mod names;
 mod process;
+mod shuffles;
 mod sides;
 mod time;
 mod windows;
@@ -40,6 +41,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     args::streams(graph, diagnostics);
     keys::keyed_operators_have_a_key(graph, diagnostics);
     keys::keys_are_used(graph, diagnostics);
+    shuffles::are_within_the_budget(ast, graph, diagnostics);
     time::windows_have_event_time(graph, diagnostics);
     time::unions_agree_on_event_time(graph, diagnostics);
     time::event_time_comes_before_exchanges(graph, diagnostics);
@@ -57,6 +59,8 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);
     elements::counts(graph, diagnostics);
+    elements::arguments(graph, diagnostics);
+    elements::instances(graph, diagnostics);
     durations::literals(ast, diagnostics);
 }
 

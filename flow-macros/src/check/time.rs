@@ -2,9 +2,9 @@
 
 use super::{calls, values};
 use crate::diag::Diagnostics;
-use crate::graph::{self, Domain, Graph, Node, NodeId, Op};
+use crate::graph::{Domain, Graph, Node, NodeId, Op};
 use crate::message;
-use crate::ops::{self, EdgeKind, Shape, Time};
+use crate::ops::{self, Closures, EdgeKind, Operator, Shape, Time};
 use syn::Expr;
 
 /// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
@@ -16,8 +16,11 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
         for expr in values(call) {
             let Some(name) = called(expr) else { continue };
             if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
-                let message = match lost_by(graph, node) {
-                    Some(by) => message::event_time_lost(&name, &by),
+                let message = match lost_at(graph, node) {
+                    Some(by) if by.closures == Closures::Block => {
+                        message::time_lost_to_the_clock(&name, by.name)
+                    }
+                    Some(by) => message::event_time_lost(&name, by),
                     None => message::no_event_time(&name),
                 };
                 diagnostics.error(&call.name, message);
@@ -26,15 +29,16 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
     }
 }
 
-/// The process upstream whose timers of the clock took the event time away.
-fn lost_by(graph: &Graph, node: &Node) -> Option<String> {
-    let mut at = graph.nodes.iter().position(|one| std::ptr::eq(one, node)).map(NodeId)?;
+/// The operator upstream behind which there is no event time any more, if there was one.
+fn lost_at(graph: &Graph, node: &Node) -> Option<&'static Operator> {
+    let mut at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, node))?);
     loop {
-        at = graph.edges.iter().find(|edge| edge.to == at)?.from;
-        if let Op::Call { call, row } = &graph.node(at).op
-            && graph::is_on_the_clock(row, call)
-        {
-            return Some(row.name.to_owned());
+        let before = graph.node(graph.edges.iter().find(|edge| edge.to == at)?.from);
+        match &before.op {
+            Op::Call { row, .. } if matches!(before.input.time, Domain::Event { .. }) => {
+                return Some(row);
+            }
+            _ => at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, before))?),
         }
     }
 }

@@ -169,6 +169,7 @@ fn known(given: &NamedArg, row: Option<&'static Operator>) -> Option<&'static Na
 fn value(given: &NamedArg, row: Option<&'static Operator>, plan: &Plan) -> TokenStream {
     match known(given, row).map(|known| known.value) {
         Some(Value::Late) => policy(&given.value),
+        Some(Value::Flag) => TokenStream::new(),
         _ => rewritten(&given.value, Mode::Owned, &plan.values),
     }
 }

@@ -202,6 +202,7 @@ impl<'a> Builder<'a, '_> {
                 self.look_into_closures(expr, row.name);
             }
         }
+        call.named.iter().for_each(|given| self.look_into_closures(&given.value, row.name));
         if row.name == "named" {
             // no operator of its own: it renames the one before it
             self.rename(open.last, node::literal_text(call));

@@ -35,13 +35,14 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
         Time::Keeps => input.time,
         Time::Sets => Domain::Event { disordered: !call.named("disorder").is_none_or(is_zero) },
         Time::DropsUnkeyed if input.shape == Shape::Plain => Domain::None,
+        Time::Drops => Domain::None,
         Time::DropsUnkeyed => input.time,
         Time::Unknown => Domain::Unknown,
     }
 }
 
 /// What a process emits from timers of the clock has no event time.
-pub(crate) fn is_on_the_clock(row: &Operator, call: &Call) -> bool {
+fn is_on_the_clock(row: &Operator, call: &Call) -> bool {
     let block = |arg: &Arg| match arg {
         Arg::Value(expr) if row.closures == Closures::Block => crate::ast::block(expr),
         _ => None,

@@ -58,8 +58,12 @@ pub(crate) fn duplicate_named(operator: &str, name: &Ident) -> Message {
 }
 
 pub(crate) fn missing_named(operator: &Operator, name: &str, question: &str) -> Message {
+    let others: Vec<String> =
+        operator.one_of.iter().filter(|one| **one != name).map(|one| format!("`{one} = …`")).collect();
+    let or =
+        if others.is_empty() { String::new() } else { format!("; or say {} instead", others.join(", ")) };
     Message::new(format!("`{}` needs `{name} = …`: {question}", operator.name))
-        .help(format!("write `{}`", operator.usage))
+        .help(format!("write `{}`{or}", operator.usage))
 }
 
 pub(crate) fn stream_argument(operator: &str, name: &str) -> Message {

@@ -110,7 +110,7 @@ pub(crate) fn clock_timer_for_nothing() -> Message {
         .help("write `on_processing_timer(|t, ctx| …);`: what such a process emits has no event time")
 }
 
-pub(crate) fn event_time_lost(window: &str, by: &str) -> Message {
+pub(crate) fn time_lost_to_the_clock(window: &str, by: &str) -> Message {
     Message::new(format!(
         "`{window}` is a window of event time, but what `{by}` upstream emits has none: it has timers of the clock"
     ))

@@ -72,7 +72,18 @@ pub(crate) fn not_a_chain() -> Message {
         .help("errors are handled inside operators: see `try_map` and `split_result`")
 }
 
+pub(crate) fn shuffles_not_a_number() -> Message {
+    Message::new("`max_shuffles` takes how many times records may go to other instances")
+        .help("write `#[max_shuffles(1)]`")
+}
+
+pub(crate) fn too_many_shuffles(most: usize, found: &[String]) -> Message {
+    let times = if found.len() == 1 { "once" } else { &format!("{} times", found.len()) };
+    Message::new(format!("records go to other instances {times} here, and `max_shuffles` allows {most}"))
+        .help(format!("they do so before or at {}", found.join(", ")))
+}
+
 pub(crate) fn unknown_attribute() -> Message {
     Message::new("a pipeline's body has no such attribute")
-        .help("there is `#![strict]`, which makes warnings errors")
+        .help("there is `#![strict]`, which makes warnings errors, and `#![max_shuffles(n)]`")
 }

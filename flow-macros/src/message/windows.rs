@@ -1,7 +1,7 @@
 //! Keys, time and windows.
 
 use crate::diag::Message;
-use crate::ops::{OVERLAPPING_MAX, Operator, WINDOWS, WindowKind};
+use crate::ops::{OVERLAPPING_MAX, Operator, Time, WINDOWS, WindowKind};
 use proc_macro2::Ident;
 
 pub(crate) fn needs_key(operator: &Operator) -> Message {
@@ -22,6 +22,20 @@ pub(crate) fn key_lost(operator: &Operator, by: &str) -> Message {
 pub(crate) fn no_event_time(window: &str) -> Message {
     Message::new(format!("`{window}` is a window of event time, but this stream has no event time"))
         .help("put `.event_time(|record| …, disorder = 5s)` upstream, before `key_by`")
+}
+
+pub(crate) fn event_time_lost(window: &str, by: &Operator) -> Message {
+    let name = by.name;
+    let keyed = match by.time {
+        Time::DropsUnkeyed => {
+            format!("put `.key_by(|record| …)` before `{name}` for a result with each record's time, or ")
+        }
+        _ => String::new(),
+    };
+    Message::new(format!(
+        "`{window}` is a window of event time, but what `{name}` upstream gives at the end of the input has no time"
+    ))
+    .help(format!("{keyed}take the window before `{name}`"))
 }
 
 pub(crate) fn union_of_two_times(operator: &str) -> Message {
@@ -76,9 +90,30 @@ pub(crate) fn event_time_behind_exchange(exchange: &str) -> Message {
     .help(format!("put `event_time` before `{exchange}`, where each partition is still in its own order"))
 }
 
+pub(crate) fn not_true(name: &Ident) -> Message {
+    Message::new(format!("`{name}` says all by standing here: it takes `true` only"))
+        .help(format!("write `{name} = true`, or leave it out"))
+}
+
+pub(crate) fn one_too_many(operator: &str, first: &Ident, second: &Ident) -> Message {
+    Message::new(format!("`{first}` and `{second}` both say how the watermark of `{operator}` rises"))
+        .help(format!("keep one of the two: remove `{first}` or `{second}`"))
+}
+
+pub(crate) fn nothing_to_guard(strategy: &Ident) -> Message {
+    Message::new(format!(
+        "`max_ahead` guards the highest timestamp, and with `{strategy}` the watermark does not come from that"
+    ))
+    .help("remove `max_ahead`, and leave out in the strategy what you do not believe")
+}
+
 pub(crate) fn key_by_twice() -> Message {
     Message::new("this key is replaced by the next `key_by` before anything uses it")
         .help("remove one of the two")
+}
+
+pub(crate) fn same_key_again(name: &Ident) -> Message {
+    Message::new(format!("this `{name}` sets the key that the stream has already")).help("remove it")
 }
 
 pub(crate) fn not_a_window(usage: &str) -> Message {
@@ -145,6 +180,26 @@ pub(crate) fn no_elements(what: &str) -> Message {
 pub(crate) fn time_for_elements(time: &str) -> Message {
     Message::new(format!("`count` takes a number of elements, but `{time}` is a time"))
         .help(format!("write `count(100)`, or `tumbling({time})` for windows of time"))
+}
+
+pub(crate) fn time_for_number(operator: &Operator, time: &str) -> Message {
+    Message::new(format!("`{}` takes a number, but `{time}` is a time", operator.name))
+        .help(format!("write `{}`", operator.usage))
+}
+
+pub(crate) fn number_is_zero(what: &str) -> Message {
+    Message::new(format!("{what} has to be at least 1, but this is `0`"))
+}
+
+pub(crate) fn parallelism_of(operator: &str) -> Message {
+    Message::new(format!(
+        "`{operator}` runs in as many instances as its input: only an exchange changes that"
+    ))
+    .help("write `.rebalance(parallelism = n)` or `.key_by(…, parallelism = n)` before it")
+}
+
+pub(crate) fn no_parallelism(given: &str, most: u64) -> Message {
+    Message::new(format!("a parallelism is a number from 1 to {most}, but this is `{given}`"))
 }
 
 pub(crate) fn gaps_between_windows(size: u64, every: u64) -> Message {

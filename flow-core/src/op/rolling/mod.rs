@@ -3,9 +3,13 @@
 //! [`Roll`] is one of them (`count`, `sum`, `fold`, …: [`rolls`]); [`Rolling`] is the chain that brings the
 //! records of a key together and keeps its state in a [`KeyTable`].
 
+mod keeping;
+mod last;
 mod numbers;
 pub mod rolls;
 
+pub use keeping::{FirstOf, TopOf};
+pub use last::Last;
 pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
 
 use super::edges::sender_tail;
@@ -32,6 +36,28 @@ pub trait Roll<V>: Clone + Send + 'static {
     type Out: 'static;
     /// The state of a key that is new.
     fn start(&self) -> Self::State;
+    /// Opens an instance; `id` is the operator's.
+    ///
+    /// # Errors
+    /// Ends the job before any record is read.
+    fn open(&mut self, id: &str, cx: &mut OpenCx) -> Result<(), OpError> {
+        let _ = (id, cx);
+        Ok(())
+    }
+    /// A run of values begins. Whether states that are [over](Roll::is_over) are to be looked for, and forgotten.
+    #[inline]
+    fn begin(&mut self) -> bool {
+        false
+    }
+    /// Whether a state may be forgotten.
+    fn is_over(&self, state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
+    /// So many were.
+    fn forgot(&self, states: usize) {
+        let _ = states;
+    }
     /// Takes a value.
     ///
     /// # Errors
@@ -174,7 +200,7 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
-        Ok(())
+        self.roll.open(&self.meta.id(), cx).map_err(|error| operator_error(&self.meta, &error))
     }
 
     /// The tight loop of a rolling operator.
@@ -184,6 +210,11 @@ where
             return;
         }
         let RollHead { table, key, roll, next, .. } = &mut *self;
+        if roll.begin() {
+            let before = table.len();
+            table.retain(|state| !roll.is_over(state), |k| key.hash(k));
+            roll.forgot(before - table.len());
+        }
         table.reserve(n, |k| key.hash(k));
         for (hash, ..) in items.as_slice().iter().take(AHEAD) {
             table.prefetch(*hash);

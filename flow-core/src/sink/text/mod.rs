@@ -1,12 +1,16 @@
-//! Text sinks: lines and CSV, into files that appear when they are whole, and standard output.
+//! Text sinks: lines, CSV and (with the feature `json`) JSON lines, into files that appear when they are whole, and standard output.
 
 mod columns;
 mod files;
+#[cfg(feature = "json")]
+mod json;
 mod rows;
 mod staged;
 mod stdout;
 mod writers;
 
 pub use files::{CsvFile, TextFile, csv_file, text_file};
+#[cfg(feature = "json")]
+pub use json::{JsonFile, JsonWriter, json_file};
 pub use stdout::{Stdout, StdoutWriter, stdout};
 pub use writers::{LineWriter, RowWriter};

@@ -38,8 +38,14 @@ impl LineWriter {
         writeln!(self.output, "{record}").map_err(|error| self.output.get_ref().error(&error))
     }
 
+    /// What bytes go to, and the error that names it.
+    #[cfg(feature = "json")]
+    pub(super) fn output(&mut self) -> &mut BufWriter<StagedFile> {
+        &mut self.output
+    }
+
     /// Gives the rest to the disk.
-    fn staged(mut self) -> Result<StagedFile> {
+    pub(super) fn staged(mut self) -> Result<StagedFile> {
         self.output.flush().map_err(|error| self.output.get_ref().error(&error))?;
         finished(self.output.into_parts().0, &self.bytes)
     }

@@ -90,7 +90,7 @@ pub fn csv<T>(inputs: impl Into<Inputs>) -> Csv<T> {
 }
 
 impl<T, F> TextFiles<T, F> {
-    fn new(inputs: Inputs, format: F) -> Self {
+    pub(super) fn new(inputs: Inputs, format: F) -> Self {
         TextFiles { inputs, format, splits: 1, types: PhantomData }
     }
 

@@ -82,6 +82,13 @@ impl<R: Read> LineReader<R> {
         }
     }
 
+    /// The line last read, as a broken record.
+    #[cfg(feature = "json")]
+    #[cold]
+    pub(super) fn broken(&self, cause: Cause) -> ReadError {
+        broken(&self.file, self.lines, self.offset, cause)
+    }
+
     /// Lines so far in which invalid UTF-8 was replaced.
     pub fn lines_replaced(&self) -> u64 {
         self.replaced

@@ -1,4 +1,4 @@
-//! Text: lines and CSV, from files, directories, globs, byte ranges of files, standard input and TCP.
+//! Text: lines, CSV and (with the feature `json`) JSON lines, from files, directories, globs, byte ranges of files, standard input and TCP.
 //!
 //! The readers are plain objects over [`std::io::Read`]: `frame` cuts bytes into records, [`LineReader`]
 //! and [`CsvReader`] make values of them, `cut` divides files. Nothing in them knows of stages.
@@ -11,6 +11,8 @@ mod files;
 mod format;
 mod frame;
 mod inputs;
+#[cfg(feature = "json")]
+mod json;
 mod lines;
 mod part;
 mod pump;
@@ -26,6 +28,8 @@ pub use cut::{csv_ranges, line_ranges, lines_before};
 pub use files::{Csv, Lines, TextFiles, csv, lines, stdin_lines};
 pub use format::CsvRecord;
 pub use inputs::{Input, Inputs};
+#[cfg(feature = "json")]
+pub use json::{JsonLines, JsonOptions, JsonReader, JsonRecord, json_lines};
 pub use lines::{LineOptions, LineReader};
 pub use reading::{Fail, Results, TextReader};
 pub use tcp::{TcpLines, tcp_lines};

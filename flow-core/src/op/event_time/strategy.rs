@@ -1,0 +1,299 @@
+//! Watermarks by a strategy: the user's own, or those that records carry.
+
+use super::pulse::Pulse;
+use super::{EventTime, Waits};
+use crate::batch::Mark;
+use crate::error::Result;
+use crate::op::proved::claim;
+use crate::op::{Chain, Kind, Proved, Stream, Visit};
+use crate::stage::push::forward_tail;
+use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
+use crate::time::{Grid, IntoTimestamp, IntoWatermark, Millis, Timestamp};
+
+/// How the watermark follows the records of a source partition.
+///
+/// Each partition has a clone of its own, which sees that partition's records in order. A watermark W promises that no
+/// further record at or before W is on time; it takes effect right after the record that raised it, and never goes back, whatever the strategy says.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// use flow_core::op::event_time::WatermarkStrategy;
+///
+/// /// Half way between the first and the newest record.
+/// #[derive(Clone, Default)]
+/// struct HalfWay { first: Option<i64>, newest: i64 }
+///
+/// impl WatermarkStrategy<(i64, char)> for HalfWay {
+///     fn on_event(&mut self, _: &(i64, char), time: Timestamp) {
+///         self.first.get_or_insert(time.0);
+///         self.newest = self.newest.max(time.0);
+///     }
+///     fn watermark(&self) -> Timestamp {
+///         self.first.map_or(Timestamp::MIN, |first| Timestamp((first + self.newest) / 2))
+///     }
+/// }
+///
+/// let out = Collected::new();
+/// let job = Job::build("half way", |job| {
+///     let letters = source(from_vec(vec![(0, 'a'), (30, 'b'), (9, 'c'), (20, 'd')]));
+///     let windows = letters.event_time(|l| l.0).watermarks(HalfWay::default()).window(tumbling(Millis(10)));
+///     job.add(windows.aggregate(|a| a.count()).map(|w| (w.start.0, w.value)).collect(&out));
+/// });
+/// let report = job.run().unwrap();
+/// assert_eq!(out.take(), [(0, 1), (20, 1), (30, 1)]);
+/// assert_eq!(report.late(), 1, "`c` came behind the watermark 15");
+/// ```
+pub trait WatermarkStrategy<T>: Clone + Send + 'static {
+    /// A record has come.
+    fn on_event(&mut self, event: &T, time: Timestamp);
+    /// The highest watermark so far; [`Timestamp::MIN`] where none is known.
+    fn watermark(&self) -> Timestamp;
+    /// How often [`WatermarkStrategy::on_tick`] is called while nothing comes; never unless said.
+    fn tick_every(&self) -> Option<Millis> {
+        None
+    }
+    /// Nothing has come for that long; it is `now` by the wall clock (in a simulation by the virtual one).
+    fn on_tick(&mut self, now: Timestamp) {
+        let _ = now;
+    }
+}
+
+claim! {
+    /// What `watermarks` takes: a [`WatermarkStrategy`].
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is not a watermark strategy for records of type `{T}`",
+        label = "says nothing about the watermark of a stream of `{T}`",
+        note = "implement `flow_core::op::event_time::WatermarkStrategy<{T}>` for it, or write `disorder = 5s`"
+    )]
+    pub trait StrategyOf<P, T> for W where WatermarkStrategy<T>
+}
+
+/// The watermarks that records carry.
+#[derive(Clone)]
+pub struct Punctuated<P> {
+    carried: P,
+    watermark: Timestamp,
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, X: IntoWatermark, P: Fn(&T) -> X + Clone + Send + 'static> WatermarkStrategy<T> for Punctuated<P> {
+    fn on_event(&mut self, event: &T, _: Timestamp) {
+        if let Some(carried) = (self.carried)(event).into_watermark() {
+            self.watermark = self.watermark.max(carried);
+        }
+    }
+    fn watermark(&self) -> Timestamp {
+        self.watermark
+    }
+}
+
+/// A chain whose records get timestamps, and watermarks by a strategy.
+#[derive(Clone)]
+pub struct EventTimeBy<C, F, W> {
+    prev: C,
+    time: F,
+    strategy: W,
+    says: &'static str,
+    pub(super) waits: Waits,
+    meta: Meta,
+}
+
+impl<T: 'static, K: Kind, C, F> Stream<T, K, EventTime<C, F>> {
+    /// A record may carry a watermark: that is the watermark from right behind it, unless it was higher before. Where no
+    /// record says anything only the end does.
+    ///
+    /// In `dataflow!`: `.event_time(|e| e.time, punctuated = |e| e.watermark)`.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let events = source(from_vec(vec![(3, None), (12, Some(9)), (4, None)]));
+    /// let counts = events.event_time(|e| e.0).punctuated(|e| e.1).window(tumbling(Millis(10))).count();
+    /// job.add(counts.map(|w| (w.start.0, w.value)).collect(&out));
+    /// # });
+    /// # assert_eq!(job.run().unwrap().late(), 1);
+    /// assert_eq!(out.take(), [(0, 1), (10, 1)]);
+    /// ```
+    pub fn punctuated<X: IntoWatermark, P>(
+        self,
+        carried: P,
+    ) -> Stream<T, K, Proved<X::Mark, EventTimeBy<C, F, Punctuated<P>>>>
+    where
+        P: Fn(&T) -> X + Clone + Send + 'static,
+    {
+        let carried = Punctuated { carried, watermark: Timestamp::MIN };
+        Stream::of(self.chain.by(carried, "watermark = the highest that a record has carried"))
+    }
+
+    /// Watermarks by a strategy of your own: see [`WatermarkStrategy`].
+    pub fn watermarks<W: StrategyOf<P, T>, P>(
+        self,
+        strategy: W,
+    ) -> Stream<T, K, Proved<P, EventTimeBy<C, F, W>>> {
+        Stream::of(self.chain.by(strategy, "watermark = what the strategy says"))
+    }
+}
+
+impl<T, K, C, F, W> Stream<T, K, EventTimeBy<C, F, W>> {
+    /// After so long without a record this input holds back nobody, until its next record.
+    pub fn idle(mut self, after: impl Into<Millis>) -> Self {
+        self.chain.waits.idle = Some(after.into());
+        self
+    }
+
+    /// As [`align`](Stream::align) behind `disorder`.
+    pub fn align(mut self, ahead: impl Into<Millis>) -> Self {
+        self.chain.waits.align = Some(ahead.into());
+        self
+    }
+}
+
+impl<C, F> EventTime<C, F> {
+    fn by<W>(self, strategy: W, says: &'static str) -> EventTimeBy<C, F, W> {
+        let EventTime { prev, time, waits, meta, .. } = self;
+        EventTimeBy { prev, time, strategy, says, waits, meta }
+    }
+}
+
+impl<C, X, F, W> Chain for EventTimeBy<C, F, W>
+where
+    C: Chain,
+    X: IntoTimestamp,
+    F: Fn(&C::Out) -> X + Clone + Send + 'static,
+    W: WatermarkStrategy<C::Out>,
+{
+    type Out = C::Out;
+    type Stamp = Timestamp;
+    type Root = C::Root;
+    fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, self.says);
+        let pulse = self.waits.pulse(cx, &meta);
+        let EventTimeBy { prev, time, strategy, .. } = self;
+        let ticks = Ticks { every: None, last: 0 };
+        let push = StrategyPush {
+            time,
+            next,
+            strategy: Told { strategy, of: std::marker::PhantomData },
+            due: Timestamp::MIN,
+            careful: true,
+            pulse,
+            ticks,
+        };
+        prev.build(cx, push, visit);
+    }
+}
+
+/// A strategy, and the records it is for.
+struct Told<T, W> {
+    strategy: W,
+    of: std::marker::PhantomData<fn(&T)>,
+}
+
+impl<T, W: WatermarkStrategy<T>> Told<T, W> {
+    /// The end of time is the end of the input's to tell.
+    fn watermark(&self) -> Timestamp {
+        self.strategy.watermark().min(Timestamp(i64::MAX - 1))
+    }
+}
+
+/// When the strategy is told the time.
+struct Ticks {
+    every: Option<Millis>,
+    last: i64,
+}
+
+impl Ticks {
+    fn deadline(&self) -> Option<i64> {
+        self.every.map(|every| self.last.saturating_add(every.0.max(1)))
+    }
+}
+
+/// Stamps records and raises the watermark as a strategy says.
+struct StrategyPush<T, F, W, N> {
+    time: F,
+    next: N,
+    strategy: Told<T, W>,
+    /// The next watermark that matters.
+    due: Timestamp,
+    /// Whether single records matter beside the watermark that they raise.
+    careful: bool,
+    pulse: Pulse,
+    ticks: Ticks,
+}
+
+impl<T: 'static, F, W: WatermarkStrategy<T>, N: Tail> StrategyPush<T, F, W, N> {
+    fn send(&mut self) {
+        self.due = self.pulse.send(self.strategy.watermark(), &mut self.next);
+    }
+}
+
+impl<T, S, X, F, W, N> Push<T, S> for StrategyPush<T, F, W, N>
+where
+    T: 'static,
+    S: Stamp,
+    X: IntoTimestamp,
+    F: Fn(&T) -> X + Send + 'static,
+    W: WatermarkStrategy<T>,
+    N: Push<T, Timestamp>,
+{
+    #[inline]
+    fn push(&mut self, item: T, _: S) {
+        let time = (self.time)(&item).into_timestamp();
+        if self.careful {
+            self.pulse.wake(&mut self.next);
+            if self.pulse.is_exact(time, self.strategy.watermark()) {
+                self.send();
+            }
+        }
+        self.strategy.strategy.on_event(&item, time);
+        self.next.push(item, time);
+        if self.strategy.watermark() >= self.due {
+            self.send();
+        }
+    }
+}
+
+impl<T, F, W, N> Tail for StrategyPush<T, F, W, N>
+where
+    T: 'static,
+    F: Send + 'static,
+    W: WatermarkStrategy<T>,
+    N: Tail,
+{
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.pulse.open(cx, &mut self.next)?;
+        self.careful = self.pulse.is_careful();
+        self.ticks = Ticks { every: self.strategy.strategy.tick_every(), last: cx.clock().ticks() };
+        self.send();
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        self.pulse.mark(mark, &mut self.next);
+    }
+    fn grid(&self) -> Grid {
+        Grid::none()
+    }
+    fn deadline(&self) -> Option<i64> {
+        [self.ticks.deadline(), self.pulse.deadline(&self.next)].into_iter().flatten().min()
+    }
+    fn tick(&mut self, now: i64) {
+        if self.ticks.deadline().is_some_and(|at| at <= now) {
+            self.ticks.last = now;
+            self.strategy.strategy.on_tick(self.pulse.wall());
+            // Of a silent input nobody hears before its next record.
+            if self.strategy.watermark() >= self.due && !self.pulse.is_silent() {
+                self.send();
+            }
+        }
+        if self.pulse.has_fallen_silent(now) {
+            self.send();
+            self.pulse.fall_silent(&mut self.next);
+        }
+        self.next.tick(now);
+    }
+    fn room(&mut self) -> bool {
+        self.pulse.room(self.strategy.watermark(), &mut self.next)
+    }
+    forward_tail!(next: flush enough);
+}

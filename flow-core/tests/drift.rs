@@ -1,0 +1,177 @@
+//! Sources that wait for each other: nobody is far ahead, nobody waits for ever, and what waits for the slowest stays small.
+
+use flow_core::prelude::*;
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+/// A source: so many records, so far apart in event time, at a rate or as fast as it is read, idle after a while or never.
+#[derive(Debug, Clone, Copy)]
+struct Feed {
+    records: u64,
+    apart: i64,
+    per_second: Option<u64>,
+    idle: Option<i64>,
+}
+
+/// How far the records of each source have come; one that is at its end is at the end of time.
+#[derive(Clone)]
+struct Places(Arc<Vec<AtomicI64>>);
+
+impl Places {
+    fn of(feeds: &[Feed]) -> Self {
+        Places(Arc::new(feeds.iter().map(|_| AtomicI64::new(-1)).collect()))
+    }
+
+    /// Source `n` is at `time`; how far that is ahead of the one behind.
+    fn ahead(&self, n: usize, time: i64) -> i64 {
+        self.0[n].store(time, SeqCst);
+        time.saturating_sub(self.0.iter().map(|place| place.load(SeqCst)).min().unwrap_or(time))
+    }
+}
+
+/// The union of all feeds, and the largest distance that was seen between two.
+fn build(job: &mut Job, feeds: &[Feed], align: Option<i64>, most: &Arc<AtomicI64>, out: &Collected<u64>) {
+    let places = Places::of(feeds);
+    let mut streams = Vec::new();
+    for (n, feed) in feeds.iter().copied().enumerate() {
+        let numbers = generate(feed.records, move |i| i as i64 * feed.apart);
+        let (places, most) = (places.clone(), Arc::clone(most));
+        let last = (feed.records - 1) as i64 * feed.apart;
+        let seen = move |t: &i64| {
+            most.fetch_max(places.ahead(n, *t), SeqCst);
+            if *t == last {
+                places.ahead(n, i64::MAX);
+            }
+        };
+        // Right at the source: a box between would hold records back.
+        macro_rules! timed {
+            ($numbers:expr) => {{
+                let mut timed = source($numbers).event_time(|t| *t).monotonic();
+                if let Some(align) = align {
+                    timed = timed.align(Millis(align));
+                }
+                if let Some(idle) = feed.idle {
+                    timed = timed.idle(Millis(idle));
+                }
+                timed.inspect(seen).boxed()
+            }};
+        }
+        streams.push(match feed.per_second {
+            Some(rate) => timed!(numbers.rate(rate)),
+            None => timed!(numbers),
+        });
+    }
+    let mut all = streams.into_iter();
+    let first = all.next().expect("there are feeds");
+    let union = all.fold(first, |all, next| all.union(next).boxed());
+    job.add(union.window(tumbling(Millis(50))).count().map(|w| w.value).collect(out));
+}
+
+const BATCH: usize = 8;
+
+fn feeds() -> impl Strategy<Value = Vec<Feed>> {
+    let rate = prop_oneof![2 => Just(None), 1 => (1u64..2_000).prop_map(Some)];
+    let idle = prop_oneof![2 => Just(None), 1 => (1i64..200).prop_map(Some)];
+    let feed = (1u64..200, 1i64..20, rate, idle);
+    let feed = feed.prop_map(|(records, apart, per_second, idle)| Feed { records, apart, per_second, idle });
+    proptest::collection::vec(feed, 2..5)
+}
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("FLOW_RANDOM_CASES").map_or(100, |text| text.parse().expect("a number"));
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn aligned_sources_stay_together_and_all_of_them_end(
+        feeds in feeds(), align in 0i64..300, seed in any::<u64>(), parallelism in 1usize..3,
+    ) {
+        let (most, out) = (Arc::new(AtomicI64::new(0)), Collected::new());
+        let job = Job::build("drift", |job| build(job, &feeds, Some(align), &most, &out));
+        job.parallelism(parallelism).batch_size(BATCH).simulate(seed).expect("nobody waits for ever");
+        let all: u64 = feeds.iter().map(|feed| feed.records).sum();
+        // An idle source holds nobody, and then is behind.
+        let idle = feeds.iter().any(|feed| feed.idle.is_some());
+        prop_assert!(out.take().iter().sum::<u64>() == all || idle);
+        let apart = feeds.iter().map(|feed| feed.apart).max().unwrap_or(0);
+        let limit = align + apart * (BATCH as i64 + 2);
+        prop_assert!(idle || most.load(SeqCst) <= limit, "{} ahead, of {limit}", most.load(SeqCst));
+    }
+}
+
+#[test]
+fn what_waits_for_the_slowest_is_small_only_when_they_are_aligned() {
+    let feeds = [
+        Feed { records: 1_000, apart: 10, per_second: Some(1_000), idle: None },
+        Feed { records: 10_000, apart: 1, per_second: None, idle: None },
+    ];
+    let run = |align| {
+        let (most, out) = (Arc::new(AtomicI64::new(0)), Collected::new());
+        let job = Job::build("drift", |job| build(job, &feeds, align, &most, &out));
+        job.batch_size(BATCH).simulate(3).expect("it runs");
+        assert_eq!(out.take().iter().sum::<u64>(), 11_000);
+        most.load(SeqCst)
+    };
+    let aligned = run(Some(100));
+    assert!(aligned < 200, "{aligned}");
+    assert!(run(None) > 9_000, "without, all of the fast source waits");
+}
+
+#[test]
+fn threads_wake_each_other() {
+    for host in [HostKind::Threads, HostKind::Workers(1), HostKind::Workers(2)] {
+        let feeds = [
+            Feed { records: 20_000, apart: 1, per_second: None, idle: None },
+            Feed { records: 2_000, apart: 10, per_second: None, idle: None },
+            Feed { records: 200, apart: 100, per_second: Some(2_000), idle: None },
+        ];
+        let (most, out) = (Arc::new(AtomicI64::new(0)), Collected::new());
+        let job = Job::build("drift", |job| build(job, &feeds, Some(50), &most, &out));
+        let report = job.host(host).batch_size(BATCH).run().expect("it runs");
+        assert_eq!(out.take().iter().sum::<u64>(), 22_200, "{host:?}");
+        assert_eq!(report.rescues, 0, "{host:?}");
+    }
+}
+
+#[test]
+fn stopping_ends_a_source_that_is_held() {
+    let job = Job::build("stop", |job| {
+        let slow =
+            source(generate(u64::MAX, |_| 0i64).rate(1)).event_time(|t| *t).monotonic().align(Millis(5));
+        let fast = source(generate(u64::MAX, |i| i as i64)).event_time(|t| *t).monotonic().align(Millis(5));
+        job.add(slow.union(fast).for_each(|_| ()));
+    });
+    let handle = job.start().expect("it starts");
+    while handle.metrics().iter().map(|stage| stage.records_in).sum::<u64>() == 0 {}
+    handle.stop();
+    assert!(handle.join().is_ok());
+}
+
+#[test]
+fn only_a_source_can_wait() {
+    fn refused(build: impl FnOnce(&mut Job)) -> String {
+        let error = Job::build("refused", build).run().expect_err("it cannot be kept");
+        error.to_string()
+    }
+    let behind = refused(|job| {
+        let timed = source(from_vec(vec![1i64])).rebalance().event_time(|t| *t).monotonic().align(Millis(5));
+        job.add(timed.for_each(|_| ()));
+    });
+    assert!(behind.contains("`align` cannot be kept here: it stands behind an exchange"), "{behind}");
+    assert!(behind.contains("event_time") && behind.contains("drift.rs:"), "{behind}");
+    let twice = refused(|job| {
+        let once = source(from_vec(vec![1i64])).event_time(|t| *t).monotonic().align(Millis(5));
+        job.add(once.event_time(|t| *t).monotonic().align(Millis(5)).for_each(|_| ()));
+    });
+    assert!(twice.contains("aligned by another `event_time` already"), "{twice}");
+    let negative = refused(|job| {
+        job.add(
+            source(from_vec(vec![1i64])).event_time(|t| *t).monotonic().align(Millis(-5)).for_each(|_| ()),
+        );
+    });
+    assert!(negative.contains("an align of -5ms: it cannot be negative"), "{negative}");
+}

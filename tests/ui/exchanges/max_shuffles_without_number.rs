@@ -1,0 +1,22 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    #[max_shuffles]
+    pub fn p() {
+        source(from_vec(rides())).for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}

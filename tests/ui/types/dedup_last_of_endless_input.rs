@@ -1,0 +1,22 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let (_, rides) = channel::<Ride>(10);
+        source(rides).key_by(|r| r.id).dedup_last().for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}
