@@ -78,12 +78,12 @@ use states::{Moment, On};
 ///
 /// let out = Collected::new();
 /// let job = Job::build("silence", |job| {
-///     let heard = source(from_vec(vec![(1, 0), (2, 10_000), (1, 30_000), (2, 50_000)]));
+///     let heard = source(from_vec(vec![(1, 0), (2, 10_000), (1, 30_000), (1, 80_000), (2, 90_000)]));
 ///     let heard = heard.event_time(|x| x.1).disorder(Millis(0));
 ///     job.add(heard.key_by(|x| x.0).process(Silence).collect(&out));
 /// });
 /// job.run().unwrap();
-/// let silent = [(1, Timestamp(90_000)), (2, Timestamp(110_000))];
+/// let silent = [(2, Timestamp(70_000)), (1, Timestamp(140_000)), (2, Timestamp(150_000))];
 /// assert_eq!(out.take(), silent);
 /// ```
 #[diagnostic::on_unimplemented(
