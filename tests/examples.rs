@@ -2,6 +2,8 @@
 
 #[path = "programs/arguments.rs"]
 mod arguments;
+#[path = "programs/fraud.rs"]
+mod fraud;
 #[path = "programs/nexmark.rs"]
 mod nexmark;
 #[path = "programs/run.rs"]

@@ -2,6 +2,8 @@
 
 #[path = "macro_forms/joins.rs"]
 mod joins;
+#[path = "macro_forms/process.rs"]
+mod process;
 
 use flow_core::graph::EdgeKind;
 use flow_core::prelude::*;

@@ -5,6 +5,8 @@ mod emit;
 pub use crate::__emit;
 pub use crate::job::Job;
 pub use crate::op::tee::TeeOf;
+pub use crate::process::Ttl;
+pub use crate::process::states::{Plain, Timed, TimedEntries};
 pub use crate::sink::ignore;
 pub use crate::stage::meta::scope;
 pub use crate::time::Millis;

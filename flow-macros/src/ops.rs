@@ -12,6 +12,8 @@ pub(crate) enum Shape {
     Windowed,
     /// Behind `.join(…)` and its like: not a stream yet.
     Joined,
+    /// Behind `connect`: not a stream yet either.
+    Connected,
     /// Behind a sub-pipeline or a user's own operator: only the types know.
     Unknown,
 }
@@ -42,6 +44,8 @@ pub(crate) enum Output {
     Window,
     /// Two keyed streams together.
     Joined,
+    /// Two streams by key, for one process.
+    Connected,
     /// Nothing: it ends the stream.
     Terminal,
     /// Several streams, taken apart by a tuple `let`.
@@ -117,6 +121,8 @@ pub(crate) enum Closures {
     Owned,
     /// It runs once, while the pipeline is built; only the closures inside it are owned.
     Builder,
+    /// They stand in a block with the states that they share.
+    Block,
     /// That of the first argument is a builder, the others are owned.
     FirstBuilds,
 }
@@ -205,6 +211,9 @@ impl Operator {
     const fn builder(self) -> Self {
         Operator { closures: Closures::Builder, ..self }
     }
+    const fn block(self) -> Self {
+        Operator { closures: Closures::Block, ..self }
+    }
     const fn first_builds(self) -> Self {
         Operator { closures: Closures::FirstBuilds, ..self }
     }
@@ -222,6 +231,10 @@ impl Operator {
     const fn joins(self) -> Self {
         let both = self.input(Input::Keyed).output(Output::Joined).edge(EdgeKind::Merge);
         Operator { fan_in: true, ..both }
+    }
+    /// Two streams by key, for one process.
+    const fn connects(self) -> Self {
+        self.joins().output(Output::Connected)
     }
     const fn fan_in(self) -> Self {
         Operator { fan_in: true, edge: EdgeKind::Merge, max_args: 16, ..self }
@@ -316,6 +329,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("dedup_last", 0, ".dedup_last()").input(Input::Keyed).time(Time::Drops).stateful(),
     row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
+    row("connect", 1, ".connect(other.key_by(|record| …))").connects(),
+    row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
     row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
@@ -337,17 +352,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] = &[
-    "interval_join",
-    "lookup",
-    "process",
-    "iterate",
-    "trigger",
-    "async_map",
-    "connect",
-    "co_process",
-    "window_all",
-];
+pub(crate) const RESERVED: &[&str] =
+    &["interval_join", "lookup", "iterate", "trigger", "async_map", "window_all"];
 
 /// What a window description is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -417,6 +423,11 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
 pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
 
 impl Operator {
+    /// Whether it brings two keyed streams together, of which what follows says more.
+    pub fn pairs(&self) -> bool {
+        matches!(self.output, Output::Joined | Output::Connected)
+    }
+
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
         self.output == Output::Window

@@ -3,7 +3,7 @@
 use crate::run::{Scratch, example, finish, read, succeed};
 use crate::sample;
 
-const EXAMPLES: &[&str] = &["word_count", "flight_delays", "windows", "aircraft_days", "nexmark"];
+const EXAMPLES: &[&str] = &["word_count", "flight_delays", "windows", "aircraft_days", "fraud", "nexmark"];
 
 #[test]
 fn help_goes_to_standard_output() {

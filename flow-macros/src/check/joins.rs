@@ -3,14 +3,15 @@
 use super::time::called;
 use super::{calls, values};
 use crate::ast::{Arg, Call};
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostics, Message};
 use crate::graph::{Domain, Ending, Graph, Node, Op};
 use crate::message;
-use crate::ops::{self, Output, Shape, Takes};
+use crate::ops::{self, Closures, Operator, Output, Shape, Takes};
+use proc_macro2::Ident;
 
 /// `rides.key_by(|r| r.city).join(fares)`: the right side has no key. (A left side without one is as any operator's.)
 pub(super) fn have_two_keys(graph: &Graph, diagnostics: &mut Diagnostics) {
-    for (node, call, row) in calls(graph).filter(|(_, _, row)| row.output == Output::Joined) {
+    for (node, call, row) in calls(graph).filter(|(_, _, row)| row.pairs()) {
         let mut inputs = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));
         let Some(right) = inputs.nth(1).map(|edge| graph.node(edge.from).output) else { continue };
         if let (Some(Arg::Stream(chain)), false) = (call.args.first(), right.tainted)
@@ -59,11 +60,44 @@ fn needs_event_time(call: &Call) -> bool {
     windows.any(|window| window.needs_event_time)
 }
 
-/// `.join(b).map(…)`: between the two something has to say which elements belong together.
+/// Two streams that are not one yet: what says what becomes of them, and what to tell where nothing does.
+struct Unclosed {
+    shape: Shape,
+    closes: fn(&Operator) -> bool,
+    not_closed: fn(&str) -> Message,
+    never_closed: fn(&str) -> Message,
+    used_twice: fn(&Ident) -> Message,
+}
+
+const UNCLOSED: [Unclosed; 2] = [
+    Unclosed {
+        shape: Shape::Joined,
+        closes: Operator::closes_join,
+        not_closed: message::join_not_closed,
+        never_closed: message::join_never_closed,
+        used_twice: message::join_used_twice,
+    },
+    Unclosed {
+        shape: Shape::Connected,
+        closes: |row| row.closures == Closures::Block,
+        not_closed: message::connect_not_closed,
+        never_closed: message::connect_never_closed,
+        used_twice: message::connect_used_twice,
+    },
+];
+
+/// `.join(b).map(…)`: between the two something has to say which elements belong together. `.connect(b).map(…)` is the same
+/// mistake.
 pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
+    for unclosed in &UNCLOSED {
+        one_is_closed(unclosed, graph, diagnostics);
+    }
+}
+
+fn one_is_closed(unclosed: &Unclosed, graph: &Graph, diagnostics: &mut Diagnostics) {
     for (node, call, row) in calls(graph) {
-        if node.input.shape == Shape::Joined && !row.closes_join() && row.output != Output::Same {
-            diagnostics.error(&call.name, message::join_not_closed(row.name));
+        if node.input.shape == unclosed.shape && !(unclosed.closes)(row) && row.output != Output::Same {
+            diagnostics.error(&call.name, (unclosed.not_closed)(row.name));
         }
     }
     for segment in graph
@@ -80,15 +114,15 @@ pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
             (None, None) => (None, false),
         };
         if let Some(Node { op: Op::Call { call, row }, output, .. }) = last
-            && output.shape == Shape::Joined
+            && output.shape == unclosed.shape
             && !tainted
         {
-            diagnostics.error(&call.name, message::join_never_closed(row.name));
+            diagnostics.error(&call.name, (unclosed.never_closed)(row.name));
         }
     }
-    for stream in graph.streams.iter().filter(|stream| stream.flow.shape == Shape::Joined) {
+    for stream in graph.streams.iter().filter(|stream| stream.flow.shape == unclosed.shape) {
         if stream.uses.len() > 1 && !stream.flow.tainted {
-            diagnostics.error(&stream.name, message::join_used_twice(&stream.name));
+            diagnostics.error(&stream.name, (unclosed.used_twice)(&stream.name));
         }
     }
 }

@@ -12,6 +12,7 @@ mod evict;
 mod joins;
 mod keys;
 mod names;
+mod process;
 mod shuffles;
 mod sides;
 mod time;
@@ -52,6 +53,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::have_event_time(graph, diagnostics);
     joins::windows_are_of_time(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
+    process::blocks(graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);

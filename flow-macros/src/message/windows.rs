@@ -38,8 +38,8 @@ pub(crate) fn event_time_lost(window: &str, by: &Operator) -> Message {
     .help(format!("{keyed}take the window before `{name}`"))
 }
 
-pub(crate) fn union_of_two_times() -> Message {
-    Message::new("`union` brings together a stream with event time and one without")
+pub(crate) fn union_of_two_times(operator: &str) -> Message {
+    Message::new(format!("`{operator}` brings together a stream with event time and one without"))
         .help("put `.event_time(|record| …, disorder = 5s)` before it on both, or on neither")
 }
 
