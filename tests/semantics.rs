@@ -28,6 +28,8 @@ mod large;
 mod pipeline;
 #[path = "semantics/random.rs"]
 mod random;
+#[path = "semantics/random_clocked.rs"]
+mod random_clocked;
 #[path = "semantics/random_counts.rs"]
 mod random_counts;
 #[path = "semantics/random_joins.rs"]
@@ -38,6 +40,8 @@ mod random_sessions;
 mod random_strategies;
 #[path = "semantics/random_timers.rs"]
 mod random_timers;
+#[path = "semantics/random_triggers.rs"]
+mod random_triggers;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
@@ -48,6 +52,8 @@ mod strategies;
 mod text_files;
 #[path = "semantics/timers.rs"]
 mod timers;
+#[path = "semantics/triggered.rs"]
+mod triggered;
 
 /// Runs all cases of a suite file and reports every one that is wrong.
 fn suite(text: &str) {
@@ -66,5 +72,5 @@ macro_rules! suites {
 }
 suites!(
     windows, sliding, sessions, counts, late, order, keyed, joins, timers, strategies, json, evict, process,
-    text
+    trigger, text
 );

@@ -15,6 +15,7 @@ mod names;
 mod shuffles;
 mod sides;
 mod time;
+mod triggers;
 mod windows;
 
 use crate::ast::{Arg, Call, Pipeline};
@@ -53,6 +54,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::windows_are_of_time(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);
+    triggers::they_fire(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);

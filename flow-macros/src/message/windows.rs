@@ -168,6 +168,52 @@ pub(crate) fn last_without_event_time(text: &str) -> Message {
         )
 }
 
+pub(crate) fn late_by_the_clock(name: &str) -> Message {
+    Message::new(format!(
+        "`{name}` has no meaning for windows of processing time: an element happens when it arrives"
+    ))
+    .help(format!("remove `{name}`"))
+}
+
+pub(crate) fn unknown_time(found: &str) -> Message {
+    Message::new(format!("windows lie in event time or on the clock, and `{found}` is neither"))
+        .help("write `time = processing` for windows on the clock; without `time` they lie in event time")
+}
+
+pub(crate) fn trigger_behind(evictor: &str) -> Message {
+    Message::new(format!("`trigger` stands behind `{evictor}`, but says when the whole window fires"))
+        .help(format!("put `.trigger(|t| …)` before `.{evictor}(…)`"))
+}
+
+pub(crate) fn takes_no_trigger(window: &str, counts: bool) -> Message {
+    let message = Message::new(format!("a trigger cannot fire `{window}`"));
+    if counts {
+        message.help("for a result at so many elements and at other times, write `.window(global()).trigger(|t| t.count(100).purging())`")
+    } else {
+        message.help("windows on the clock fire at their ends; `early_by_clock` fires windows of event time by the clock")
+    }
+}
+
+pub(crate) fn condition_twice(name: &str) -> Message {
+    Message::new(format!("`{name}` is said twice in this trigger")).help("say it once")
+}
+
+pub(crate) fn fires_nothing() -> Message {
+    Message::new("nothing fires this trigger")
+        .help("say when: `t.early(10s)`, `t.early_by_clock(10s)`, `t.count(100)` or `t.when(|record| …)`")
+}
+
+pub(crate) fn early_without_event_time(every: &str) -> Message {
+    Message::new("`early` goes by event time, but this stream has none").help(format!(
+        "write `early_by_clock({every})` to go by the clock, or put `.event_time(|record| …, disorder = 5s)` upstream"
+    ))
+}
+
+pub(crate) fn time_for_a_count(text: &str) -> Message {
+    Message::new(format!("`count` takes a number of elements, but `{text}` is a time"))
+        .help(format!("write `count(100)`, or `early({text})`"))
+}
+
 pub(crate) fn not_an_offset_from_utc(text: &str) -> Message {
     Message::new(format!("no place is `{text}` from UTC: it has to be less than a day"))
         .help("write `days(0h)` for days of UTC, `days(8h)` for Singapore, `days(-5h)` for Lima")
