@@ -139,3 +139,31 @@ fn evictors_and_whole_window_functions() {
     assert_eq!(rows.last().expect("rows").1, 2 * departed);
     assert!(rows.iter().all(|row| (row.0 + 19_800_000).rem_euclid(86_400_000) == 0), "{rows:?}");
 }
+
+dataflow! {
+    /// Coarse windows of fine ones, and of the records.
+    fn hours_of_minutes(flights: Vec<Flight>, of_minutes: Collected<Hour>, of_flights: Collected<Hour>) {
+        let keyed = source(from_vec(flights)).event_time(|f| f.at, disorder = 3h).key_by(|f| f.origin);
+        let minutes = keyed.window(tumbling(1min), late = drop).aggregate(|a| a.sum(|f| f.delay.map(|d| d as u64)));
+        minutes.key_by(|w| w.key).window(tumbling(1h), late = drop).sum(|w| w.value).collect(&of_minutes);
+        keyed.window(tumbling(1h), late = drop).sum(|f| f.delay.map(|d| d as u64)).collect(&of_flights);
+    }
+}
+
+type Hour = Windowed<&'static str, u64>;
+
+#[test]
+fn coarse_windows_of_fine_ones_are_those_of_the_records() {
+    for seed in 0..5 {
+        let (of_minutes, of_flights) = (Collected::new(), Collected::new());
+        let job = hours_of_minutes(flights(), of_minutes.clone(), of_flights.clone());
+        let report = job.parallelism(2).simulate(seed).expect("a run");
+        assert_eq!(report.late(), 0);
+        let sorted = |rows: Collected<Hour>| {
+            let mut rows = rows.take();
+            rows.sort_by_key(|row| (row.start, row.key));
+            rows
+        };
+        assert_eq!(sorted(of_minutes), sorted(of_flights));
+    }
+}

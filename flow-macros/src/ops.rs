@@ -440,6 +440,9 @@ pub(crate) fn described(expr: &syn::Expr) -> Option<&'static WindowKind> {
     window(&path.path.segments.last()?.ident.to_string())
 }
 
+/// The word for a time that does not come: as if nothing were said.
+pub(crate) const NEVER: &str = "never";
+
 /// The word for the time of the clock.
 pub(crate) const PROCESSING: &str = "processing";
 

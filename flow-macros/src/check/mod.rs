@@ -9,6 +9,7 @@ mod closures;
 mod durations;
 mod elements;
 mod evict;
+mod holding;
 mod joins;
 mod keys;
 mod names;
@@ -53,6 +54,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::have_event_time(graph, diagnostics);
     joins::windows_are_of_time(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
+    holding::no_input_holds_back_windows(ast, graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);
     triggers::they_fire(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);

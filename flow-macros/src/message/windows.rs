@@ -146,6 +146,13 @@ pub(crate) fn gap_with_closure() -> Message {
         .help("write `session(30min)`, or `session_by(|record| …)` for a gap of each record")
 }
 
+pub(crate) fn holds_back_windows(operator: &str) -> Message {
+    Message::new(format!(
+        "this input has no end: while it is silent it holds back every window behind `{operator}`"
+    ))
+    .help("write `idle = 10s` to go on without it after that time, or `idle = never` if that is meant")
+}
+
 pub(crate) fn not_behind_a_window(operator: &Operator) -> Message {
     Message::new(format!("`{}` stands behind a window, but this is a stream", operator.name))
         .help(format!("write `.window(tumbling(1h)){}`", operator.usage))
