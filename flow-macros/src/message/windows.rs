@@ -1,7 +1,7 @@
 //! Keys, time and windows.
 
 use crate::diag::Message;
-use crate::ops::{OVERLAPPING_MAX, Operator, Time, WINDOWS, WindowKind};
+use crate::ops::{OVERLAPPING_MAX, Operator, Output, Time, WINDOWS, WindowKind};
 use proc_macro2::Ident;
 
 pub(crate) fn needs_key(operator: &Operator) -> Message {
@@ -26,6 +26,11 @@ pub(crate) fn no_event_time(window: &str) -> Message {
 
 pub(crate) fn event_time_lost(window: &str, by: &Operator) -> Message {
     let name = by.name;
+    if by.output == Output::Window {
+        let what = "the windows upstream lie on the clock, and their results have no event time";
+        return Message::new(format!("`{window}` is a window of event time, but {what}"))
+            .help("remove `time = processing` there, or use `time = processing` here too");
+    }
     let keyed = match by.time {
         Time::DropsUnkeyed => {
             format!("put `.key_by(|record| …)` before `{name}` for a result with each record's time, or ")
