@@ -27,6 +27,8 @@ mod large;
 mod pipeline;
 #[path = "semantics/random.rs"]
 mod random;
+#[path = "semantics/random_clocked.rs"]
+mod random_clocked;
 #[path = "semantics/random_counts.rs"]
 mod random_counts;
 #[path = "semantics/random_joins.rs"]
@@ -37,6 +39,8 @@ mod random_sessions;
 mod random_strategies;
 #[path = "semantics/random_timers.rs"]
 mod random_timers;
+#[path = "semantics/random_triggers.rs"]
+mod random_triggers;
 #[path = "semantics/random_ttl.rs"]
 mod random_ttl;
 #[path = "semantics/rows.rs"]
@@ -49,6 +53,8 @@ mod strategies;
 mod text_files;
 #[path = "semantics/timers.rs"]
 mod timers;
+#[path = "semantics/triggered.rs"]
+mod triggered;
 #[path = "semantics/ttl.rs"]
 mod ttl;
 
@@ -69,5 +75,5 @@ macro_rules! suites {
 }
 suites!(
     windows, sliding, sessions, counts, late, order, keyed, joins, timers, ttl, strategies, json, evict,
-    process, text
+    process, trigger, text
 );

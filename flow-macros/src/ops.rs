@@ -93,6 +93,8 @@ pub(crate) enum Value {
     SignedDuration,
     /// `side`, `drop` or `fail`.
     Late,
+    /// `processing`.
+    Clock,
     /// A number of elements > 0.
     Elements,
     /// A number of parallel instances.
@@ -333,6 +335,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
+    row("trigger", 1, ".trigger(|t| t.count(100))").input(Input::Window).output(Output::Same).builder(),
     row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
     row("process_window", 2, ".process_window(init, |w, records| …)").input(Input::Window).stateful(),
     row("aggregate_window", 3, ".aggregate_window(|a| …, init, |w, value| …)").input(Input::Window).stateful().first_builds(),
@@ -352,8 +355,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] =
-    &["interval_join", "lookup", "iterate", "trigger", "async_map", "window_all"];
+pub(crate) const RESERVED: &[&str] = &["interval_join", "lookup", "iterate", "async_map", "window_all"];
 
 /// What a window description is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -384,6 +386,7 @@ pub(crate) struct WindowKind {
 pub(crate) const GAPS: &str = "gaps";
 
 const OFFSET: Named = optional("offset", Value::SignedDuration);
+const TIME: Named = optional("time", Value::Clock);
 
 const COUNT: &[Named] = &[
     optional("every", Value::Elements),
@@ -400,21 +403,21 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
         name: "tumbling",
         takes: Takes::Lengths,
         lengths: &["size"],
-        named: &[OFFSET],
+        named: &[OFFSET, TIME],
         needs_event_time: true,
         usage: "tumbling(1h)",
     },
-    WindowKind { name: "days", takes: Takes::UtcOffset, lengths: &["offset"], named: &[], needs_event_time: true, usage: "days(8h)" },
+    WindowKind { name: "days", takes: Takes::UtcOffset, lengths: &["offset"], named: &[TIME], needs_event_time: true, usage: "days(8h)" },
     WindowKind {
         name: "sliding",
         takes: Takes::Lengths,
         lengths: &["size", "slide"],
-        named: &[OFFSET, optional(GAPS, Value::Expression)],
+        named: &[OFFSET, optional(GAPS, Value::Expression), TIME],
         needs_event_time: true,
         usage: "sliding(1h, 5min)",
     },
-    WindowKind { name: "session", takes: Takes::Gap, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session(30min)" },
-    WindowKind { name: "session_by", takes: Takes::GapOf, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session_by(|record| …)" },
+    WindowKind { name: "session", takes: Takes::Gap, lengths: &["gap"], named: &[TIME], needs_event_time: true, usage: "session(30min)" },
+    WindowKind { name: "session_by", takes: Takes::GapOf, lengths: &["gap"], named: &[TIME], needs_event_time: true, usage: "session_by(|record| …)" },
     WindowKind { name: "count", takes: Takes::Elements, lengths: &["size"], named: COUNT, needs_event_time: false, usage: "count(100)" },
     WindowKind { name: "global", takes: Takes::Nothing, lengths: &[], named: &[], needs_event_time: false, usage: "global()" },
 ];
@@ -454,6 +457,26 @@ pub(crate) fn described(expr: &syn::Expr) -> Option<&'static WindowKind> {
     let syn::Expr::Call(call) = expr else { return None };
     let syn::Expr::Path(path) = &*call.func else { return None };
     window(&path.path.segments.last()?.ident.to_string())
+}
+
+/// The word for a time that does not come: as if nothing were said.
+pub(crate) const NEVER: &str = "never";
+
+/// The word for the time of the clock.
+pub(crate) const PROCESSING: &str = "processing";
+
+/// Does the description say `time = …`, so that its windows lie on the clock?
+pub(crate) fn is_clocked(expr: &syn::Expr) -> bool {
+    let syn::Expr::Call(call) = expr else { return false };
+    let Some(window) = described(expr) else { return false };
+    let is_clock =
+        |name: &syn::Ident| window.named.iter().any(|one| name == one.name && one.value == Value::Clock);
+    call.args.iter().any(|arg| match arg {
+        syn::Expr::Assign(assign) => {
+            matches!(&*assign.left, syn::Expr::Path(path) if path.path.get_ident().is_some_and(is_clock))
+        }
+        _ => false,
+    })
 }
 
 /// The operator that has a named argument of this name, for text that calls it as a method.

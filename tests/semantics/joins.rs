@@ -10,7 +10,7 @@ use flow_core::op::{Chain, Forked};
 use flow_core::prelude::*;
 use flow_core::testing::ScriptKind;
 use flow_core::window::aggregate::{fail, side};
-use flow_core::window::spec::Over;
+use flow_core::window::spec::{Closing, Over};
 
 /// The key of an element: `nothing/a@5` has none.
 type Key = Option<String>;
@@ -130,7 +130,7 @@ fn in_window<F, W, E>(
 ) -> Elements
 where
     F: Grouping<El, El, Out: Shown + Send>,
-    W: JoinWindow + Over<ScriptKind>,
+    W: JoinWindow + Over<ScriptKind> + Closing<ScriptKind>,
     E: SideEnds,
 {
     let rows = joined.window(window).lateness(Millis(option(words, "lateness").map_or(0, number)));

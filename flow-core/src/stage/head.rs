@@ -62,6 +62,10 @@ pub trait Head<M>: Send + 'static {
     fn overdue(&mut self) -> bool {
         false
     }
+    /// The first watermark at which it has something to fire, where somebody else tells it the time.
+    fn due(&self) -> Option<i128> {
+        None
+    }
     /// The tick at which [`Head::overdue`] should be asked although nothing arrives.
     fn deadline(&self) -> Option<i64> {
         None

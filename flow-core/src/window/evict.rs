@@ -3,6 +3,8 @@
 //! An evictor is an aggregate around the user's: it keeps what the window still has, in order of arrival, and makes the user's
 //! accumulator of that when a result is due. So it works with every kind of window, and holds no more than it shows.
 
+use super::late::Lates;
+use super::spec::Closing;
 use super::windowing::{Adds, Parts, Windowing};
 use crate::aggregate::{Aggregate, Mergeable, Merges, Overflow};
 use crate::error::{Error, ErrorKind, Result};
@@ -130,10 +132,15 @@ pub struct Evicting<W, E> {
     pub(super) evictor: E,
 }
 
+impl<W: Lates, E> Lates for Evicting<W, E> {}
+#[diagnostic::do_not_recommend]
+impl<K, W: Closing<K>, E> Closing<K> for Evicting<W, E> {}
+
 #[diagnostic::do_not_recommend]
 impl<W: Windowing, E: Evictor> Windowing for Evicting<W, E> {
     // What is kept of two windows that become one lies side by side, whatever is made of it.
     type Needs = Adds;
+    type Kind<K: Kind> = W::Kind<K>;
     type Chain<X, C, F, A, P, M> = W::Chain<X, C, F, Evicted<A, E>, P, M>;
     fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> Self::Chain<X, C, F, A, P, M> {
         let Parts { prev, key, aggregate, lateness, edge, meta } = parts;

@@ -9,6 +9,7 @@ mod closures;
 mod durations;
 mod elements;
 mod evict;
+mod holding;
 mod joins;
 mod keys;
 mod names;
@@ -16,6 +17,7 @@ mod process;
 mod shuffles;
 mod sides;
 mod time;
+mod triggers;
 mod windows;
 
 use crate::ast::{Arg, Call, Pipeline};
@@ -54,7 +56,9 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::windows_are_of_time(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
     process::blocks(graph, diagnostics);
+    holding::no_input_holds_back_windows(ast, graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);
+    triggers::they_fire(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);

@@ -15,7 +15,7 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
         |(node, ..): &(&Node, _, _)| node.input.time == Domain::None && node.input.shape != Shape::Joined;
     for (node, call, _) in calls(graph).filter(untimed) {
         for expr in values(call) {
-            let Some(name) = called(expr) else { continue };
+            let Some(name) = called(expr).filter(|_| !ops::is_clocked(expr)) else { continue };
             if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
                 let message = match lost_at(graph, node) {
                     Some((call, row)) if graph::is_on_the_clock(row, call) => {

@@ -43,7 +43,7 @@ pub struct SessionHead<X, F: KeyFn<X>, G, A: Aggregate<F::Value>, P, S, N, M> {
 
 /// What the operator keeps.
 pub struct State<K, A> {
-    pub keys: Keys<K, A>,
+    pub keys: Keys<K, Open<A>>,
     pub queue: Queue,
     /// How many elements have arrived that were not late.
     pub arrived: u64,
@@ -100,7 +100,7 @@ where
         let key = &self.key;
         let found = self.state.keys.find(hash, |k| key.is(&route, k));
         let slot = found.and_then(|at| self.state.keys.get(at));
-        let joined = slot.map_or(0..0, |slot| joined(&slot.sessions, time, end));
+        let joined = slot.map_or(0..0, |slot| joined(&slot.windows, time, end));
         // A session that is kept is not late: it is removed as soon as no element can join it.
         if joined.is_empty()
             && let Some(by) = self.late_by(end)
@@ -126,7 +126,7 @@ where
     ) -> Result<(), Overflow> {
         let State { keys, queue, arrived } = &mut self.state;
         let Some(slot) = keys.get(at) else { return Ok(()) };
-        let (sessions, place) = (&mut slot.sessions, joined.start);
+        let (sessions, place) = (&mut slot.windows, joined.start);
         match joined.len() {
             0 => sessions.insert(place, Open::new(time, end, *arrived, self.aggregate.start())),
             1 => sessions[place].stretch(time, end),
@@ -174,8 +174,8 @@ where
         let State { keys, queue, .. } = &mut self.state;
         let Some(slot) = keys.get(entry.slot) else { return };
         let counts = |s: &Open<A::Acc>| s.born == entry.born && s.queued == entry.time;
-        let Some(place) = find(&slot.sessions, entry.time, lateness, counts) else { return };
-        let session = &mut slot.sessions[place];
+        let Some(place) = find(&slot.windows, entry.time, lateness, counts) else { return };
+        let session = &mut slot.windows[place];
         if session.due(lateness) == entry.time {
             if session.fired || lateness == 0 {
                 return self.close(entry.slot, place);
@@ -191,9 +191,9 @@ where
     /// Takes a session away that no element can join any more, and shows it if that has not been done.
     fn close(&mut self, at: u32, place: usize) {
         let Some(slot) = self.state.keys.get(at) else { return };
-        let session = slot.sessions.remove(place);
+        let session = slot.windows.remove(place);
         let span = session.span();
-        let last = slot.sessions.is_empty();
+        let last = slot.windows.is_empty();
         let shown = (!session.fired).then(|| self.aggregate.take_result(session.acc));
         // The key of a last session is given away.
         let key = if last { self.state.keys.remove(at) } else { shown.is_some().then(|| slot.key.clone()) };
@@ -242,6 +242,10 @@ where
 
     fn watermark(&mut self, w: Timestamp) {
         self.watermark = self.watermark.max(w);
+    }
+
+    fn due(&self) -> Option<i128> {
+        self.state.queue.first()
     }
 
     fn fire(&mut self) -> Fire {

@@ -1,33 +1,32 @@
-//! The keys that have open sessions: a slot each, found by the key's hash. A key without a session has none.
+//! The keys that have open windows: a slot each, found by the key's hash. A key without a window has none.
 
-use super::open::Open;
 use std::collections::HashMap;
 
 /// The slot of a key.
-pub struct Slot<K, A> {
+pub struct Slot<K, W> {
     /// The key.
     pub key: K,
-    /// Its open sessions, in order of time.
-    pub sessions: Vec<Open<A>>,
+    /// Its open windows, in order of time.
+    pub windows: Vec<W>,
     hash: u64,
     /// The next slot of a key with the same hash.
     next: Option<u32>,
 }
 
-/// From key to open sessions.
-pub struct Keys<K, A> {
-    slots: Vec<Option<Slot<K, A>>>,
+/// From key to open windows.
+pub struct Keys<K, W> {
+    slots: Vec<Option<Slot<K, W>>>,
     free: Vec<u32>,
     first: Firsts,
 }
 
-impl<K, A> Default for Keys<K, A> {
+impl<K, W> Default for Keys<K, W> {
     fn default() -> Self {
         Keys { slots: Vec::new(), free: Vec::new(), first: Firsts::default() }
     }
 }
 
-impl<K, A> Keys<K, A> {
+impl<K, W> Keys<K, W> {
     /// The slot of a key that has one.
     #[inline]
     pub fn find(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<u32> {
@@ -51,17 +50,17 @@ impl<K, A> Keys<K, A> {
             u32::try_from(self.slots.len() - 1).expect("fewer keys than 2^32 fit into memory")
         });
         let next = self.first.set(hash, at);
-        self.slots[at as usize] = Some(Slot { key, sessions: Vec::with_capacity(1), hash, next });
+        self.slots[at as usize] = Some(Slot { key, windows: Vec::with_capacity(1), hash, next });
         at
     }
 
     /// A slot.
     #[inline]
-    pub fn get(&mut self, at: u32) -> Option<&mut Slot<K, A>> {
+    pub fn get(&mut self, at: u32) -> Option<&mut Slot<K, W>> {
         self.slots.get_mut(at as usize)?.as_mut()
     }
 
-    /// Takes the slot of a key back, which has no session any more.
+    /// Takes the slot of a key back, which has no window any more.
     pub fn remove(&mut self, at: u32) -> Option<K> {
         let Slot { key, hash, next, .. } = self.slots.get_mut(at as usize)?.take()?;
         self.free.push(at);
@@ -87,7 +86,7 @@ impl<K, A> Keys<K, A> {
     }
 
     /// All slots, with the hashes of their keys.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &Slot<K, A>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Slot<K, W>)> {
         self.slots.iter().flatten().map(|slot| (slot.hash, slot))
     }
 }

@@ -15,6 +15,9 @@ mod saved;
 mod spec;
 
 pub use chain::SessionAgg;
+pub(super) use head::SessionHead;
+pub(super) use keys::Keys;
+pub(super) use queue::{Entry, Queue, is_due};
 pub use spec::{ByRecord, Fixed, Gap, Session, session, session_by};
 
 #[cfg(test)]

@@ -16,7 +16,11 @@ use crate::window::saved::take;
 use crate::window::spec::saturate;
 
 /// Writes the sessions of one key group.
-pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(keys: &Keys<K, A>, group: usize, out: &mut Vec<u8>) -> Result<()> {
+pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
+    keys: &Keys<K, Open<A>>,
+    group: usize,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let mut slots =
         keys.iter().filter(|(hash, _)| key_group(*hash) == group).map(|(_, slot)| slot).peekable();
     if slots.peek().is_none() {
@@ -25,9 +29,9 @@ pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(keys: &Keys<K, A>, group: usize, out:
     K::kept(|| {
         slots.try_for_each(|slot| {
             slot.key.write(out)?;
-            let count = u32::try_from(slot.sessions.len()).unwrap_or(u32::MAX);
+            let count = u32::try_from(slot.windows.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_le_bytes());
-            slot.sessions.iter().try_for_each(|session| {
+            slot.windows.iter().try_for_each(|session| {
                 bounds(session.start, session.end, session.born, session.fired, out);
                 session.acc.write(out)
             })
@@ -71,7 +75,7 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
                 }
             }
             if let Some(slot) = state.keys.get(at) {
-                slot.sessions = sessions;
+                slot.windows = sessions;
             }
         }
         Ok(())
