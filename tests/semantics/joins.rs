@@ -135,11 +135,24 @@ where
 {
     let rows = joined.window(window).lateness(Millis(option(words, "lateness").map_or(0, number)));
     match option(words, "late").unwrap_or("drop") {
+        // Sessions that become one have their records in another order than that of arrival.
+        "drop" if words.contains(&"sorted") => rows.map(|row| sorted(row.element())).boxed(),
         "drop" => rows.map(Row::element).boxed(),
         "fail" => rows.late(fail).map(Row::element).boxed(),
         "side" => fork(job, rows.late(side), probe),
         other => panic!("`{other}` is not what becomes of late elements"),
     }
+}
+
+/// The elements of each side by name.
+fn sorted(mut row: El) -> El {
+    let by_name = |names: &str| {
+        let mut names: Vec<&str> = names.split(',').collect();
+        names.sort_unstable();
+        names.join(",")
+    };
+    row.name = row.name.split('+').map(by_name).collect::<Vec<_>>().join("+");
+    row
 }
 
 /// Rows go on, late elements to the side's place.
