@@ -88,7 +88,7 @@ fn a_stage_that_is_blocked_is_flushed_in_time() {
 /// its thread sleeps: the tick that it waits for then must be waited for, and not for ever.
 #[test]
 fn a_tick_that_the_last_look_finds_is_waited_for() {
-    for blocked in 0..16 {
+    for blocked in 0..24 {
         let mut steps = vec![Step::Full; blocked];
         steps.extend([Step::Wait(Some(1)), Step::Done]);
         let stage = Box::new(Told { steps, flushes: Arc::default() });
