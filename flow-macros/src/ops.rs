@@ -23,6 +23,8 @@ pub(crate) enum Input {
     Stream,
     /// Behind `key_by` only.
     Keyed,
+    /// Behind `join` and its like only.
+    Joined,
     /// Plain or behind a window: on a keyed stream it has no meaning.
     PlainOrWindow,
     /// Behind a window only.
@@ -147,6 +149,8 @@ pub(crate) struct Operator {
     pub closures: Closures,
     pub stateful: bool,
     pub sets_key: bool,
+    /// The joins that it can stand behind.
+    pub behind: &'static [&'static str],
     /// Streams among its arguments.
     pub fan_in: bool,
     /// How a call looks, for messages.
@@ -168,6 +172,7 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         closures: Closures::Owned,
         stateful: false,
         sets_key: false,
+        behind: &[],
         fan_in: false,
         usage,
     }
@@ -214,6 +219,10 @@ impl Operator {
     const fn stateful(self) -> Self {
         Operator { stateful: true, ..self }
     }
+    /// Says of two joined streams what belongs together.
+    const fn joined(self, behind: &'static [&'static str]) -> Self {
+        Operator { behind, ..self.input(Input::Joined).stateful() }
+    }
     /// Per key rolling, per window, or once at the end of bounded input.
     const fn folds(self) -> Self {
         Operator { input: Input::Any, time: Time::DropsUnkeyed, stateful: true, ..self }
@@ -250,6 +259,12 @@ const EVENT_TIME: &[Named] = &[
 const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
 const TTL: &[Named] = &[optional("ttl", Value::PositiveDuration)];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
+const WITHIN: &[Named] = &[
+    optional("lower_bound_exclusive", Value::Expression),
+    optional("upper_bound_exclusive", Value::Expression),
+    optional("late", Value::Late),
+];
+const AS_OF: &[Named] = &[optional("late", Value::Late)];
 const PARALLELISM: Named = optional("parallelism", Value::Instances);
 const EXCHANGE: &[Named] = &[PARALLELISM];
 const SHUFFLE: &[Named] = &[
@@ -288,6 +303,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("right_join", 1, ".right_join(other.key_by(|record| …))").joins(),
     row("full_join", 1, ".full_join(other.key_by(|record| …))").joins(),
     row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
+
+    row("within", 2, ".within(-5s, 5s)").named(WITHIN).joined(&["join", "left_join", "right_join", "full_join"]),
+    row("as_of", 0, ".as_of()").named(AS_OF).joined(&["join", "left_join"]),
 
     row("split", 1, ".split(|record| …)").sides(2, 4),
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
@@ -419,7 +437,7 @@ pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
 impl Operator {
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
-        self.output == Output::Window
+        self.output == Output::Window || self.input == Input::Joined
     }
 
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.
