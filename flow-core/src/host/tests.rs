@@ -92,8 +92,9 @@ fn a_tick_that_the_last_look_finds_is_waited_for() {
         let mut steps = vec![Step::Full; blocked];
         steps.extend([Step::Wait(Some(1)), Step::Done]);
         let stage = Box::new(Told { steps, flushes: Arc::default() });
-        let task = Task::new("told".to_owned(), stage, Vec::new(), StageMetrics::default(), Millis(100));
-        let (done, is_done) = mpsc::channel();
+        let cx = crate::stage::tests::open_cx(0);
+        let task = Task::new("told".to_owned(), stage, Vec::new(), &cx, Millis(100));
+        let (done, is_done) = mpsc::sync_channel(1);
         std::thread::spawn(move || {
             let (_, waiter) = Signal::new();
             let worker =

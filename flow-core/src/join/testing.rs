@@ -79,7 +79,7 @@ impl Tail for Writer {
     }
     fn room(&mut self) -> bool {
         self.looks += 1;
-        self.looks % 3 != 0
+        !self.looks.is_multiple_of(3)
     }
     fn flush(&mut self) {}
     fn enough(&self) -> bool {

@@ -10,6 +10,7 @@ use crate::stage::meta::Meta;
 use crate::time::{Millis, Timestamp};
 use crate::window::late::SideLate;
 use proptest::prelude::*;
+use std::ops::RangeInclusive;
 
 /// What the rules say of `arrivals`: rows and marks as [`drive`] shows them.
 fn model(bounds: Bounds, form: &str, arrivals: &[Arrival]) -> Vec<String> {
@@ -26,35 +27,8 @@ fn model(bounds: Bounds, form: &str, arrivals: &[Arrival]) -> Vec<String> {
                     shown.push(format!("late {name} at {time} by {}", watermark - time));
                     continue;
                 }
-                let mut matched = false;
-                let mut pairs = Vec::new();
-                for (born, (other, has_matched, _)) in kept.iter_mut().enumerate() {
-                    let Arrival::Element {
-                        left: other_left,
-                        key: other_key,
-                        time: other_time,
-                        name: other_name,
-                    } = *other
-                    else {
-                        continue;
-                    };
-                    let (l, r) = if left { (time, other_time) } else { (other_time, time) };
-                    if left != other_left
-                        && key == other_key
-                        && key.is_some()
-                        && (from..=to).contains(&(r - l))
-                    {
-                        (matched, *has_matched) = (true, true);
-                        let (l, r) = if left { (name, other_name) } else { (other_name, name) };
-                        pairs.push((
-                            other_time,
-                            born,
-                            format!("{key:?} {l}+{r} at {}", time.max(other_time)),
-                        ));
-                    }
-                }
-                pairs.sort();
-                shown.extend(pairs.into_iter().map(|pair| pair.2));
+                let (matched, pairs) = meet(arrival, &mut kept, from..=to);
+                shown.extend(pairs);
                 // What can match nothing that comes leaves at once.
                 let at_once = watermark != i64::MIN && gone(time, left, watermark);
                 if at_once && !matched && outer(left) {
@@ -90,6 +64,27 @@ fn model(bounds: Bounds, form: &str, arrivals: &[Arrival]) -> Vec<String> {
         }
     }
     shown
+}
+
+/// Whether an element matches others, and the rows of its pairs, by the time and arrival of the others.
+fn meet(
+    element: Arrival,
+    kept: &mut [(Arrival, bool, bool)],
+    bounds: RangeInclusive<i64>,
+) -> (bool, Vec<String>) {
+    let Arrival::Element { left, key, time, name } = element else { return (false, Vec::new()) };
+    let mut pairs = Vec::new();
+    for (born, (other, has_matched, _)) in kept.iter_mut().enumerate() {
+        let Arrival::Element { left: on_left, key: of, time: at, name: called } = *other else { continue };
+        let (l, r) = if left { (time, at) } else { (at, time) };
+        if left != on_left && key == of && key.is_some() && bounds.contains(&(r - l)) {
+            *has_matched = true;
+            let (l, r) = if left { (name, called) } else { (called, name) };
+            pairs.push((at, born, format!("{key:?} {l}+{r} at {}", time.max(at))));
+        }
+    }
+    pairs.sort();
+    (!pairs.is_empty(), pairs.into_iter().map(|pair| pair.2).collect())
 }
 
 fn alone(element: Arrival) -> String {
