@@ -22,7 +22,7 @@ fn model(bounds: Bounds, form: &str, arrivals: &[Arrival]) -> Vec<String> {
     for arrival in arrivals.iter().copied().chain([Arrival::Watermark(i64::MAX)]) {
         let gone = |time: i64, left: bool, w: i64| if left { time + to <= w } else { time - from <= w };
         match arrival {
-            Arrival::Element { left, key, time, name } => {
+            Arrival::Element { left, time, name, .. } => {
                 if watermark != i64::MIN && time <= watermark {
                     shown.push(format!("late {name} at {time} by {}", watermark - time));
                     continue;
