@@ -8,7 +8,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | J1 to J7 | interval joins |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
 //! | I1 to I5 | iteration |
 //! | A5, T10 | `#[batch]` |

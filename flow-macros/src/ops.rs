@@ -25,6 +25,8 @@ pub(crate) enum Input {
     Stream,
     /// Behind `key_by` only.
     Keyed,
+    /// Behind `join` and its like only.
+    Joined,
     /// Plain or behind a window: on a keyed stream it has no meaning.
     PlainOrWindow,
     /// Behind a window only.
@@ -155,6 +157,8 @@ pub(crate) struct Operator {
     pub closures: Closures,
     pub stateful: bool,
     pub sets_key: bool,
+    /// The joins that it can stand behind.
+    pub behind: &'static [&'static str],
     /// Streams among its arguments.
     pub fan_in: bool,
     /// How a call looks, for messages.
@@ -176,6 +180,7 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         closures: Closures::Owned,
         stateful: false,
         sets_key: false,
+        behind: &[],
         fan_in: false,
         usage,
     }
@@ -225,6 +230,10 @@ impl Operator {
     const fn stateful(self) -> Self {
         Operator { stateful: true, ..self }
     }
+    /// Says of two joined streams what belongs together.
+    const fn joined(self, behind: &'static [&'static str]) -> Self {
+        Operator { behind, ..self.input(Input::Joined).stateful() }
+    }
     /// Per key rolling, per window, or once at the end of bounded input.
     const fn folds(self) -> Self {
         Operator { input: Input::Any, time: Time::DropsUnkeyed, stateful: true, ..self }
@@ -265,6 +274,12 @@ const EVENT_TIME: &[Named] = &[
 const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
 const TTL: &[Named] = &[optional("ttl", Value::PositiveDuration)];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
+const WITHIN: &[Named] = &[
+    optional("lower_bound_exclusive", Value::Expression),
+    optional("upper_bound_exclusive", Value::Expression),
+    optional("late", Value::Late),
+];
+const AS_OF: &[Named] = &[optional("late", Value::Late)];
 const PARALLELISM: Named = optional("parallelism", Value::Instances);
 const EXCHANGE: &[Named] = &[PARALLELISM];
 const SHUFFLE: &[Named] = &[
@@ -303,6 +318,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("right_join", 1, ".right_join(other.key_by(|record| …))").joins(),
     row("full_join", 1, ".full_join(other.key_by(|record| …))").joins(),
     row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
+
+    row("within", 2, ".within(-5s, 5s)").named(WITHIN).joined(&["join", "left_join", "right_join", "full_join"]),
+    row("as_of", 0, ".as_of()").named(AS_OF).joined(&["join", "left_join"]),
 
     row("split", 1, ".split(|record| …)").sides(2, 4),
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
@@ -433,7 +451,7 @@ impl Operator {
 
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
-        self.output == Output::Window
+        self.output == Output::Window || self.input == Input::Joined
     }
 
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.

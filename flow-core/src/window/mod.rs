@@ -25,7 +25,7 @@ mod merging;
 mod panes;
 pub mod process;
 mod run;
-mod saved;
+pub(crate) mod saved;
 mod sender;
 pub mod session;
 mod shortcuts;

@@ -52,8 +52,11 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     windows::are_closed(graph, diagnostics);
     windows::late_elements_have_a_policy(graph, diagnostics);
     joins::have_two_keys(graph, diagnostics);
+    joins::have_a_form(graph, diagnostics);
     joins::have_event_time(graph, diagnostics);
     joins::windows_are_of_time(graph, diagnostics);
+    joins::bounds(graph, diagnostics);
+    joins::late_elements_have_a_policy(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
     process::blocks(graph, diagnostics);
     holding::no_input_holds_back_windows(ast, graph, diagnostics);

@@ -152,7 +152,7 @@ pub(super) fn late_elements_have_a_policy(graph: &Graph, diagnostics: &mut Diagn
 }
 
 /// `late = side`, `late = drop`, `late = fail`.
-fn policy(value: &Expr, diagnostics: &mut Diagnostics) {
+pub(super) fn policy(value: &Expr, diagnostics: &mut Diagnostics) {
     let found = crate::text::text(quote::quote!(#value));
     if !ops::LATE.contains(&found.as_str()) {
         diagnostics.error(value, message::unknown_late(&found, closest(&found, ops::LATE.iter().copied())));

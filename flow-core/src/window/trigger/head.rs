@@ -79,13 +79,15 @@ where
         let key = &self.base.key;
         let found = self.state.keys.find(hash, |k| key.is(&route, k));
         let slot = found.and_then(|at| self.state.keys.get(at));
-        let joins = W::MERGES && slot.is_some_and(|slot| !joined(&slot.windows, span, due).is_empty());
+        let joins = W::MERGES && slot.is_some_and(|slot| !joined(&slot.value, span, due).is_empty());
         // A session that is kept is not late: it is removed as soon as no element can join it.
         if !joins && let Some(by) = self.late_by(due) {
             return self.base.late(time, route, load, by);
         }
         let x = self.base.lifted(load, &route, time);
-        let at = found.unwrap_or_else(|| self.state.keys.insert(hash, self.base.key.own_key(route)));
+        let at = found.unwrap_or_else(|| {
+            self.state.keys.insert(hash, self.base.key.own_key(route), Vec::with_capacity(1))
+        });
         for (span, due) in windows {
             if joins || self.late_by(due).is_none() {
                 let added =
@@ -108,7 +110,7 @@ where
     fn place(&mut self, at: u32, span: Span, due: i128) -> Result<usize, Overflow> {
         let State { keys, opened, .. } = &mut self.state;
         let Some(slot) = keys.get(at) else { return Ok(0) };
-        let (windows, aggregate) = (&mut slot.windows, &self.base.aggregate);
+        let (windows, aggregate) = (&mut slot.value, &self.base.aggregate);
         let mut new = || {
             *opened += 1;
             Open::new(span, due, *opened, aggregate.start())
@@ -142,7 +144,7 @@ where
 
     /// Adds an element to a window, which fires if that makes it.
     fn join(&mut self, at: u32, place: usize, x: A::In, at_once: bool) -> Result<(), Overflow> {
-        let Some(window) = self.state.keys.get(at).and_then(|slot| slot.windows.get_mut(place)) else {
+        let Some(window) = self.state.keys.get(at).and_then(|slot| slot.value.get_mut(place)) else {
             return Ok(());
         };
         self.base.aggregate.add(&mut window.acc, x)?;
@@ -156,7 +158,7 @@ where
     /// Sees to it that a window is looked at in time. Most entries stay as they are: at their time they are put back.
     fn queue(&mut self, at: u32, place: usize) {
         let State { keys, queue, clocked, .. } = &mut self.state;
-        let Some(window) = keys.get(at).and_then(|slot| slot.windows.get_mut(place)) else { return };
+        let Some(window) = keys.get(at).and_then(|slot| slot.value.get_mut(place)) else { return };
         let next = window.next(self.base.lateness.allowed);
         if next < window.queued {
             window.queued = next;
@@ -171,7 +173,7 @@ where
     /// Emits what a window has become, or what is new of it.
     fn show(&mut self, at: u32, place: usize) {
         let Some(slot) = self.state.keys.get(at) else { return };
-        let (window, aggregate) = (&mut slot.windows[place], &self.base.aggregate);
+        let (window, aggregate) = (&mut slot.value[place], &self.base.aggregate);
         window.shown();
         let value = if self.rules.purging {
             aggregate.take_result(std::mem::replace(&mut window.acc, aggregate.start()))
@@ -193,8 +195,8 @@ where
         let lateness = self.base.lateness.allowed;
         let Some(slot) = self.state.keys.get(entry.slot) else { return };
         let counts = |w: &Open<A::Acc>| w.born == entry.born && w.queued == entry.time;
-        let Some(place) = slot.windows.iter().position(counts) else { return };
-        let window = &mut slot.windows[place];
+        let Some(place) = slot.value.iter().position(counts) else { return };
+        let window = &mut slot.value[place];
         window.queued = NEVER;
         if window.next(lateness) == entry.time {
             if window.passed || (window.due == entry.time && lateness.0 == 0) {
@@ -214,8 +216,8 @@ where
     fn tick_at(&mut self, entry: Entry) {
         let Some(slot) = self.state.keys.get(entry.slot) else { return };
         let counts = |w: &Open<A::Acc>| w.born == entry.born && w.ticking == entry.time;
-        let Some(place) = slot.windows.iter().position(counts) else { return };
-        let window = &mut slot.windows[place];
+        let Some(place) = slot.value.iter().position(counts) else { return };
+        let window = &mut slot.value[place];
         window.ticking = NEVER;
         if window.clock == entry.time {
             self.show(entry.slot, place);
@@ -226,8 +228,8 @@ where
     /// Takes a window away that no element can join any more, and shows it if that has not been done.
     fn close(&mut self, at: u32, place: usize) {
         let Some(slot) = self.state.keys.get(at) else { return };
-        let window = slot.windows.remove(place);
-        let last = slot.windows.is_empty();
+        let window = slot.value.remove(place);
+        let last = slot.value.is_empty();
         let shows = !window.passed && (window.unshown > 0 || !self.rules.purging);
         // The key of a last window is given away.
         let key = if last { self.state.keys.remove(at) } else { shows.then(|| slot.key.clone()) };

@@ -29,9 +29,9 @@ pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         slots.try_for_each(|slot| {
             slot.key.write(out)?;
-            let count = u32::try_from(slot.windows.len()).unwrap_or(u32::MAX);
+            let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_le_bytes());
-            slot.windows.iter().try_for_each(|window| {
+            slot.value.iter().try_for_each(|window| {
                 bounds(window, out);
                 window.acc.write(out)
             })
@@ -63,7 +63,7 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         while !bytes.is_empty() {
             let key = K::read(&mut bytes)?;
-            let slot = state.keys.insert(hash_of(&key), key);
+            let slot = state.keys.insert(hash_of(&key), key, Vec::new());
             let count = u32::from_le_bytes(take(&mut bytes)?);
             let windows = (0..count).map(|_| Ok(take_bounds(&mut bytes)?.with(A::read(&mut bytes)?)));
             let mut windows = windows.collect::<Result<Vec<Open<A>>>>()?;
@@ -80,7 +80,7 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
                 }
             }
             if let Some(slot) = state.keys.get(slot) {
-                slot.windows = windows;
+                slot.value = windows;
             }
         }
         Ok(())
