@@ -99,13 +99,14 @@ impl Run {
             Progress::Made | Progress::Done => self.wake(),
             quiet => self.quiet[task] = Some(quiet),
         }
-        if matches!(self.quiet[task], Some(Progress::Blocked(_))) {
+        if self.quiet[task].is_some() {
             self.tell_receivers();
         }
         Ok(())
     }
 
-    /// A task that is blocked may still have moved a part of its overflow into a ring.
+    /// A task that is blocked may still have moved a part of its overflow into a ring, and one that waits may have passed on
+    /// what it held.
     fn tell_receivers(&mut self) {
         for (task, quiet) in self.tasks.iter_mut().zip(&mut self.quiet) {
             if quiet.is_some() && task.has_news() {
