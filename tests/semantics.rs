@@ -6,7 +6,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | N13 | evictors |
 //! | J1 to J7 | interval joins |
 //! | T1 to T6, T10, W16 | timers, `process` |
 //! | T7, T9 | state with a time to live |
@@ -18,6 +17,8 @@
 mod aggregates;
 #[path = "semantics/case.rs"]
 mod case;
+#[path = "semantics/evicted.rs"]
+mod evicted;
 #[path = "semantics/joins.rs"]
 mod joins;
 #[path = "semantics/large.rs"]
@@ -58,4 +59,6 @@ macro_rules! suites {
         }
     )*};
 }
-suites!(windows, sliding, sessions, counts, late, strategies, order, keyed, joins, text, json);
+suites!(
+    windows, sliding, sessions, counts, evict, process, late, strategies, order, keyed, joins, text, json
+);

@@ -189,6 +189,34 @@ fn sliding_largest(job: &mut Job, records: ChannelSource<Record>, shown: Shown) 
     job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
 }
 
+/// What is kept of a window, and state of the key behind it.
+fn processed(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100))).evict(last(3));
+    let growing = windows.process_window(0i64, |w, records| {
+        *w.state() += records.iter().map(|r| r.1).sum::<i64>();
+        let (key, start, sum) = (*w.key(), w.start(), *w.state());
+        records.iter().for_each(|r| w.emit((key, start, r.1, sum)));
+    });
+    job.add(growing.for_each(show(&shown)));
+}
+
+/// State of the key behind an aggregate, in windows that elements still join.
+fn evicted_and_aggregated(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).evict(last(Millis(30)));
+    let growing = windows.aggregate_window(
+        |a| (a.count(), a.max(|r| r.1)),
+        0u64,
+        |w, (count, max)| {
+            *w.state() += count;
+            let row = (*w.key(), w.start(), max, *w.state());
+            w.emit(row);
+        },
+    );
+    job.add(growing.for_each(show(&shown)));
+}
+
 /// Records in order of time, up to a disorder below 50.
 fn records() -> impl Strategy<Value = Vec<Record>> {
     prop::collection::vec((0u16..40, -1000i64..1000, 0i64..49), 0..300).prop_map(|raw| {
@@ -215,7 +243,7 @@ proptest! {
         q in 1usize..5,
     ) {
         let cut = restful((records.len() as f64 * cut) as usize, &records);
-        for pipeline in [rolling as Pipeline, texts, firsts, firsts_for_long, lasts, tops, windows, lateness, sliding_sums, sliding_largest] {
+        for pipeline in [rolling as Pipeline, texts, firsts, firsts_for_long, lasts, tops, windows, lateness, sliding_sums, sliding_largest, processed, evicted_and_aggregated] {
             let state = compare(pipeline, &records, cut, p, q);
             prop_assert!(cut == 0 || !state.is_empty(), "there was something to keep");
         }

@@ -25,6 +25,8 @@ pub(crate) enum Input {
     Keyed,
     /// Plain or behind a window: on a keyed stream it has no meaning.
     PlainOrWindow,
+    /// Behind a window only.
+    Window,
     /// Any of them.
     Any,
 }
@@ -115,6 +117,15 @@ pub(crate) enum Closures {
     Owned,
     /// It runs once, while the pipeline is built; only the closures inside it are owned.
     Builder,
+    /// That of the first argument is a builder, the others are owned.
+    FirstBuilds,
+}
+
+impl Closures {
+    /// Whether a closure that is argument `at` builds.
+    pub fn builds(self, at: usize) -> bool {
+        self == Closures::Builder || self == Closures::FirstBuilds && at == 0
+    }
 }
 
 /// One row.
@@ -193,6 +204,9 @@ impl Operator {
     }
     const fn builder(self) -> Self {
         Operator { closures: Closures::Builder, ..self }
+    }
+    const fn first_builds(self) -> Self {
+        Operator { closures: Closures::FirstBuilds, ..self }
     }
     const fn sets_key(self) -> Self {
         Operator { sets_key: true, output: Output::Keyed, ..self }
@@ -304,6 +318,9 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("distinct", 0, ".distinct()").stateful(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
+    row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
+    row("process_window", 2, ".process_window(init, |w, records| …)").input(Input::Window).stateful(),
+    row("aggregate_window", 3, ".aggregate_window(|a| …, init, |w, value| …)").input(Input::Window).stateful().first_builds(),
     row("aggregate", 1, ".aggregate(|a| …)").folds().input(Input::PlainOrWindow).builder(),
 
     row("for_each", 1, ".for_each(|record| …)").output(Output::Terminal),
@@ -326,7 +343,6 @@ pub(crate) const RESERVED: &[&str] = &[
     "process",
     "iterate",
     "trigger",
-    "evict",
     "async_map",
     "connect",
     "co_process",
@@ -339,6 +355,8 @@ pub(crate) enum Takes {
     Nothing,
     /// A size, or a size and a slide.
     Lengths,
+    /// How far from UTC a day begins.
+    UtcOffset,
     Gap,
     /// A closure over the records that gives each its gap.
     GapOf,
@@ -380,6 +398,7 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
         needs_event_time: true,
         usage: "tumbling(1h)",
     },
+    WindowKind { name: "days", takes: Takes::UtcOffset, lengths: &["offset"], named: &[], needs_event_time: true, usage: "days(8h)" },
     WindowKind {
         name: "sliding",
         takes: Takes::Lengths,

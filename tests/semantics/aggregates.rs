@@ -5,6 +5,7 @@ use crate::pipeline::{Elements, Probe, Windows, named};
 use crate::rows::Rows;
 use flow_core::op::KeyFn;
 use flow_core::prelude::*;
+use flow_core::window::WindowCx;
 use flow_core::window::aggregate::{fail, side};
 use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::late::DropLate;
@@ -27,22 +28,22 @@ impl KeyText for String {
 }
 
 /// A window's result as an element, its value written as text.
-fn element<K: KeyText, V>(w: Windowed<K, V>, text: impl Fn(V) -> String) -> El {
+pub fn element<K: KeyText, V>(w: Windowed<K, V>, text: impl Fn(V) -> String) -> El {
     let (start, end) = (w.start.millis(), w.end.millis());
     El { key: w.key.text(), name: text(w.value), time: end.saturating_sub(1), window: Some((start, end)) }
 }
 
-fn names(els: Vec<El>) -> String {
+pub fn names(els: Vec<El>) -> String {
     els.into_iter().map(|el| el.name).collect::<Vec<_>>().join(",")
 }
 
 /// For windows whose order inside is not what is tested.
-fn sorted(mut els: Vec<El>) -> String {
+pub fn sorted(mut els: Vec<El>) -> String {
     els.sort_by(|a, b| a.name.cmp(&b.name));
     names(els)
 }
 
-fn joined(mut a: El, b: El) -> El {
+pub fn joined(mut a: El, b: El) -> El {
     a.name = format!("{}+{}", a.name, b.name);
     a
 }
@@ -53,6 +54,16 @@ fn best(v: Option<i64>) -> String {
 
 fn stats((n, sum, mean): (u64, i64, Option<f64>)) -> String {
     format!("{n},{sum},{}", mean.map_or("none".into(), |m| m.to_string()))
+}
+
+/// The elements of a window, numbered through all windows of the key.
+fn numbered<K: KeyText>(w: &mut WindowCx<'_, K, usize, El>, els: Vec<El>) {
+    let window = Some((w.start().millis(), w.end().millis()));
+    for el in els {
+        *w.state() += 1;
+        let name = format!("{}#{}", el.name, w.state());
+        w.emit(El { key: w.key().text(), name, time: w.end().millis().saturating_sub(1), window });
+    }
 }
 
 /// The kinds of windows, each a function that closes its windows: rustc can prove that a pipeline is complete only where it knows
@@ -90,6 +101,21 @@ macro_rules! kinds {
                     .aggregate(|a| (a.count(), a.sum(El::number), a.mean(El::number)))
                     .map(|w| element(w, stats))
                     .boxed(),
+                ("drop", "process") => windows.process_window(0, numbered).boxed(),
+                ("drop", "growth") => windows
+                    .aggregate_window(|a| a.sum(El::number), 0, |w, sum| {
+                        let before = std::mem::replace(w.state(), sum);
+                        w.emit(El { key: w.key().text(), window: None, time: w.end().0 - 1, name: (sum - before).to_string() });
+                    })
+                    .boxed(),
+                ("side", "process") => {
+                    let processed = windows.late(side).process_window(0, numbered);
+                    let (rows, late) = processed.roots();
+                    let (end, rows) = rows.cut();
+                    let late = late.map(|l| format!("{} by {}", l.value, l.late_by.0)).sink(probe.late.clone());
+                    forking.job.add(processed.fork((end, late)));
+                    rows.boxed()
+                }
                 $(("drop", $only) => windows.reduce(joined).map(|w| element(w, |v| v.name)).boxed(),)?
                 ("fail", "collect") => {
                     windows.late(fail).aggregate(|a| a.collect()).map(|w| element(w, names)).boxed()
@@ -112,13 +138,13 @@ kinds! {
 }
 
 /// Windows whose late elements go to a side.
-struct Forking<'a> {
-    job: &'a mut Job,
-    late: Rows,
+pub struct Forking<'a> {
+    pub job: &'a mut Job,
+    pub late: Rows,
 }
 
 impl Forking<'_> {
-    fn fork<K, V, C>(
+    pub fn fork<K, V, C>(
         self,
         forked: flow_core::op::Forked<Either<Windowed<K, V>, Late<El>>, flow_core::testing::ScriptKind, C>,
         text: impl Fn(V) -> String + Clone + Send + 'static,

@@ -61,6 +61,8 @@ pub struct Case {
     pub dropped: i64,
     /// Timestamps that were too far ahead to be believed.
     pub ahead: usize,
+    /// Elements that windows did not keep, as they are counted.
+    pub evicted: Option<i64>,
     /// What the error says; empty where the run succeeds.
     pub fails: Vec<String>,
 }
@@ -73,7 +75,7 @@ impl Case {
 
     /// Whether every receiver has a single sender: one input, one exchange.
     pub fn has_single_senders(&self) -> bool {
-        let windows = ["tumbling", "sliding", "session", "session_by", "count", "global"];
+        let windows = ["tumbling", "days", "sliding", "session", "session_by", "count", "global"];
         let exchanges = ["rolling", "total", "floats", "lists", "distinct", "rebalance"];
         let exchanges = [&windows[..], &exchanges].concat();
         let exchange = |words: &&Vec<String>| exchanges.contains(&words[0].as_str());
@@ -105,6 +107,7 @@ pub fn parse(text: &str) -> Vec<Case> {
             "late" => case.late.push(rest.to_owned()),
             "dropped" => case.dropped = number(rest),
             "ahead" => case.ahead = usize::try_from(number(rest)).expect("a count"),
+            "evicted" => case.evicted = Some(number(rest)),
             "fails" => case.fails.push(rest.to_owned()),
             other => panic!("{}: `{other}` is not a line of a case", case.id),
         }

@@ -115,7 +115,7 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "lists" => lists(stream),
         "rolling" => crate::aggregates::rolling(stream, words[1]),
         "total" => crate::aggregates::total(stream, words[1]),
-        "tumbling" | "sliding" | "global" | "session" | "session_by" | "count" => {
+        "tumbling" | "days" | "sliding" | "global" | "session" | "session_by" | "count" => {
             window(job, stream, words, probe)
         }
         other => panic!("`{other}` is not a step of a pipeline"),
@@ -153,7 +153,7 @@ fn split(job: &mut Job, stream: Elements, probe: &Probe) -> Elements {
 }
 
 /// `tumbling 10 keyed offset 3 lateness 5 late side sum`, `sliding 10 5 gaps max`: the aggregate comes last. `session 5`,
-/// `session_by`, where an element's name is its gap, `count 3 every 2 exact`, `global`.
+/// `session_by`, where an element's name is its gap, `count 3 every 2 exact`, `global`, `days 480`; behind any of them `evict 2` or `evict 5ms`.
 fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
     let option = |name: &str| words.iter().position(|w| *w == name).map(|at| words[at + 1]);
     let length = |name| Millis(option(name).map_or(0, number));
@@ -162,11 +162,22 @@ fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Ele
     let aggregate = words.last().expect("a window has an aggregate");
     macro_rules! of {
         ($close:ident, $window:expr) => {
-            if words.contains(&"keyed") {
-                let windows = stream.key_by(|el| el.key.clone()).window($window).lateness(lateness);
-                $close(job, windows, late, aggregate, probe)
-            } else {
-                $close(job, stream.window($window).lateness(lateness), late, aggregate, probe)
+            match (option("evict"), words.contains(&"keyed")) {
+                (Some(kept), true) => {
+                    let windows = stream.key_by(|el| el.key.clone()).window($window).lateness(lateness);
+                    crate::evicted::$close(job, windows, kept, late, aggregate, probe)
+                }
+                (Some(kept), false) => {
+                    let windows = stream.window($window).lateness(lateness);
+                    crate::evicted::$close(job, windows, kept, late, aggregate, probe)
+                }
+                (None, true) => {
+                    let windows = stream.key_by(|el| el.key.clone()).window($window).lateness(lateness);
+                    $close(job, windows, late, aggregate, probe)
+                }
+                (None, false) => {
+                    $close(job, stream.window($window).lateness(lateness), late, aggregate, probe)
+                }
             }
         };
     }
@@ -176,6 +187,7 @@ fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Ele
     };
     match words[0] {
         "global" => of!(aligned, global()),
+        "days" => of!(aligned, days(Millis(number(words[1]) * 60_000))),
         "tumbling" => of!(aligned, tumbling(length("tumbling")).offset(length("offset"))),
         "sliding" => {
             let windows = sliding(length("sliding"), Millis(number(words[2])));

@@ -10,20 +10,46 @@ pub enum Made {
     Collect,
     Sum,
     Max,
+    /// The last so many.
+    Last(usize),
+    /// Those that are less than so much older than the newest.
+    LastMs(i64),
+    /// Each, numbered through all windows of its key.
+    Process,
+}
+
+/// Elements of a window in order of arrival.
+pub fn listed<'a>(els: impl IntoIterator<Item = &'a El>) -> String {
+    els.into_iter().map(|el| el.name.as_str()).collect::<Vec<_>>().join(",")
 }
 
 impl Made {
+    /// Those of a window's elements that it keeps.
+    pub fn kept(self, els: &[El]) -> Vec<&El> {
+        let newest = els.iter().map(|el| el.time).max().unwrap_or(0);
+        match self {
+            Made::Last(n) => els.iter().skip(els.len().saturating_sub(n)).collect(),
+            Made::LastMs(d) => els.iter().filter(|el| el.time + d > newest).collect(),
+            _ => els.iter().collect(),
+        }
+    }
+
     fn of(self, els: &[El]) -> String {
         let numbers = || els.iter().filter_map(El::number);
         match self {
-            Made::Collect => els.iter().map(|el| el.name.as_str()).collect::<Vec<_>>().join(","),
+            Made::Process => String::new(),
+            Made::Collect | Made::Last(_) | Made::LastMs(_) => listed(self.kept(els)),
             Made::Sum => numbers().sum::<i64>().to_string(),
             Made::Max => numbers().max().map_or("none".into(), |n| n.to_string()),
         }
     }
 
-    fn word(self) -> String {
-        format!("{self:?}").to_lowercase()
+    pub fn word(self) -> String {
+        match self {
+            Made::Last(n) => format!("evict {n} collect"),
+            Made::LastMs(d) => format!("evict {d}ms collect"),
+            made => format!("{made:?}").to_lowercase(),
+        }
     }
 }
 
@@ -64,6 +90,9 @@ struct Model {
     windows: BTreeMap<i128, (bool, Vec<(String, Vec<El>)>)>,
     rows: Vec<String>,
     late: Vec<String>,
+    evicted: usize,
+    /// How many elements of each key a whole-window function has seen.
+    seen: BTreeMap<String, usize>,
 }
 
 impl Model {
@@ -99,8 +128,7 @@ impl Model {
         });
         keys[at].1.push(el.clone());
         if passed {
-            let row = self.row(start, at);
-            self.rows.push(row);
+            self.fire(start, at);
         }
     }
 
@@ -109,19 +137,31 @@ impl Model {
         let due: Vec<i128> = self.windows.keys().copied().filter(|s| self.last(*s) <= w).collect();
         for start in due {
             if !std::mem::replace(&mut self.windows.get_mut(&start).expect("it is there").0, true) {
-                let rows: Vec<_> = (0..self.windows[&start].1.len()).map(|at| self.row(start, at)).collect();
-                self.rows.extend(rows);
+                (0..self.windows[&start].1.len()).for_each(|at| self.fire(start, at));
             }
         }
         let windows = std::mem::take(&mut self.windows);
-        self.windows = windows.into_iter().filter(|(start, _)| self.until(*start) > w).collect();
+        let ends = w == i64::MAX.into();
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            windows.into_iter().partition(|(start, _)| !ends && self.until(*start) > w);
+        self.windows = kept.into_iter().collect();
+        let keys = gone.iter().flat_map(|(_, (_, keys))| keys);
+        self.evicted += keys.map(|(_, els)| els.len() - self.made.kept(els).len()).sum::<usize>();
     }
 
-    fn row(&self, start: i128, at: usize) -> String {
-        let (key, els) = &self.windows[&start].1[at];
+    fn fire(&mut self, start: i128, at: usize) {
+        let (key, els) = self.windows[&start].1[at].clone();
         let end = i64::try_from(self.last(start) + 1).expect("small windows");
         let slash = if key.is_empty() { "" } else { "/" };
-        format!("[{},{}) {key}{slash}{}", start, instant(end), self.made.of(els))
+        let window = format!("[{start},{}) {key}{slash}", instant(end));
+        let Made::Process = self.made else {
+            return self.rows.push(format!("{window}{}", self.made.of(&els)));
+        };
+        let seen = self.seen.entry(key).or_default();
+        for el in els {
+            *seen += 1;
+            self.rows.push(format!("{window}{}#{seen}", el.name));
+        }
     }
 }
 
@@ -170,7 +210,8 @@ prop_compose! {
 /// The case of this input, answered by the model. With `disorder` the watermarks of the input are left out.
 pub fn case(shape: Shape, made: Made, keyed: bool, disorder: Option<i64>, input: Vec<Arrival>) -> Case {
     let (windows, rows, late) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let mut model = Model { shape, made, watermark: i128::MIN, windows, rows, late };
+    let mut model =
+        Model { shape, made, watermark: i128::MIN, windows, rows, late, evicted: 0, seen: BTreeMap::new() };
     for arrival in &input {
         match (arrival, disorder) {
             (Arrival::Item(el), None) => model.item(el),
@@ -188,7 +229,13 @@ pub fn case(shape: Shape, made: Made, keyed: bool, disorder: Option<i64>, input:
     let from = disorder.map(|d| format!("disorder {d}"));
     let steps = from.iter().chain([&window]).map(|s| s.split(' ').map(str::to_owned).collect()).collect();
     let id = format!("random: {steps:?} {input:?}");
-    Case { id, steps, inputs: vec![input], rows: model.rows, late: model.late, ..Case::default() }
+    let evicted = Some(i64::try_from(model.evicted).expect("few elements"));
+    Case { id, steps, inputs: vec![input], rows: model.rows, late: model.late, evicted, ..Case::default() }
+}
+
+/// What an evictor keeps.
+pub fn kept() -> impl Strategy<Value = Made> {
+    prop_oneof![(1usize..5).prop_map(Made::Last), (1i64..9).prop_map(Made::LastMs)]
 }
 
 /// Without the elements that do not respect their own input's watermark.
@@ -234,17 +281,29 @@ proptest! {
     #[test]
     fn windows_are_those_of_the_model(
         shape in tumbling(),
+        made in prop::sample::select(vec![Made::Collect, Made::Process]),
         (keyed, input) in any::<bool>().prop_flat_map(|keyed| (Just(keyed), arrivals(keyed))),
         disorder in proptest::option::of(0i64..12),
     ) {
-        let answer = crate::runner::check(&case(shape, Made::Collect, keyed, disorder, input));
+        let answer = crate::runner::check(&case(shape, made, keyed, disorder, input));
         prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
     }
 
     #[test]
     fn sliding_windows_are_those_of_the_model(
         shape in sliding(),
-        made in prop::sample::select(vec![Made::Collect, Made::Sum, Made::Sum, Made::Max, Made::Max]),
+        made in prop::sample::select(vec![Made::Collect, Made::Process, Made::Sum, Made::Sum, Made::Max, Made::Max]),
+        (keyed, input) in any::<bool>().prop_flat_map(|keyed| (Just(keyed), arrivals(keyed))),
+        disorder in proptest::option::of(0i64..12),
+    ) {
+        let answer = crate::runner::check(&case(shape, made, keyed, disorder, input));
+        prop_assert!(answer.is_ok(), "{}", answer.unwrap_err());
+    }
+
+    #[test]
+    fn evicted_windows_are_those_of_the_model(
+        shape in prop_oneof![tumbling(), sliding()],
+        made in kept(),
         (keyed, input) in any::<bool>().prop_flat_map(|keyed| (Just(keyed), arrivals(keyed))),
         disorder in proptest::option::of(0i64..12),
     ) {

@@ -32,6 +32,8 @@ struct Outcome {
     late: Vec<String>,
     /// Late elements as the report counts them.
     counted: i64,
+    /// Elements that windows did not keep, as the report counts them; where the case says how many.
+    evicted: Option<i64>,
 }
 
 impl Outcome {
@@ -66,7 +68,8 @@ pub fn check(case: &Case) -> Result<(), String> {
     let file = case.bytes.as_ref().map(|bytes| crate::text_files::write(bytes));
     let path = file.as_ref().map(|file| file.path());
     let counted = case.dropped + i64::try_from(case.late.len()).expect("few late elements");
-    let expected = Outcome { rows: case.rows.clone(), late: case.late.clone(), counted };
+    let expected =
+        Outcome { rows: case.rows.clone(), late: case.late.clone(), counted, evicted: case.evicted };
     for parallelism in [1, 2, 4] {
         // Where a receiver has a single sender, even what each instance emits is a function of the input.
         let mut first = None;
@@ -91,6 +94,12 @@ pub fn check(case: &Case) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What the counters say whose names end so.
+fn counted(report: &Report, name: &str) -> i64 {
+    let counters = report.stages.iter().flat_map(|stage| &stage.counters);
+    counters.filter(|counter| counter.0.ends_with(name)).map(|counter| counter.1).sum()
 }
 
 /// One run; nothing when it failed as it should.
@@ -120,7 +129,8 @@ fn run(case: &Case, file: Option<&Path>, config: Config) -> Result<Option<Outcom
                 return Err(format!("{ahead} timestamps too far ahead, not {}", case.ahead));
             }
             let split = i64::try_from(if case.has("split") { late.len() } else { 0 }).expect("few rows");
-            Ok(Some(Outcome { rows, late, counted: report.late() + split }))
+            let evicted = case.evicted.map(|_| counted(&report, ".evicted"));
+            Ok(Some(Outcome { rows, late, counted: report.late() + split, evicted }))
         }
         Err(error) => {
             let text = error.to_string();

@@ -27,6 +27,9 @@ pub use keeping::{Collect, CountDistinct, TopK};
 pub use numeric::{Mean, Sum, Variance, WrappingSum};
 pub use tuples::Each;
 
+use crate::error::Result as Checked;
+use crate::stage::{Meta, OpenCx};
+use crate::time::Timestamp;
 use std::fmt;
 
 /// An integer left the range of its type.
@@ -101,8 +104,25 @@ pub trait Aggregate<T>: Clone + Send + 'static {
     fn name(&self) -> String;
     /// The accumulator of no records.
     fn start(&self) -> Self::Acc;
+    /// Whether it can work as it is described; asked before the job starts.
+    ///
+    /// # Errors
+    /// When it cannot, with what to write instead.
+    fn check(&self) -> Checked<()> {
+        Ok(())
+    }
+    /// An instance of its operator begins: the place to ask for counters.
+    fn open(&mut self, cx: &OpenCx, meta: &Meta) {
+        let _ = (cx, meta);
+    }
     /// What it needs of this record.
     fn lift(&self, record: &T) -> Self::In;
+    /// The same, where it matters when the record happened.
+    #[inline(always)]
+    fn lift_at(&self, record: &T, time: Timestamp) -> Self::In {
+        let _ = time;
+        self.lift(record)
+    }
     /// Takes a record.
     ///
     /// # Errors

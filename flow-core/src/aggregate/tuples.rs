@@ -2,6 +2,8 @@
 //! may be missing gives an `Option`.
 
 use super::{Aggregate, Algebra, Joins, Overflow};
+use crate::stage::{Meta, OpenCx};
+use crate::time::Timestamp;
 
 /// The algebra of a tuple: what all its parts can do.
 pub struct Each;
@@ -22,6 +24,13 @@ macro_rules! tuples {
             fn name(&self) -> String {
                 [$(self.$i.name()),+].join(", ")
             }
+            fn check(&self) -> crate::error::Result<()> {
+                $(self.$i.check()?;)+
+                Ok(())
+            }
+            fn open(&mut self, cx: &OpenCx, meta: &Meta) {
+                $(self.$i.open(cx, meta);)+
+            }
             #[inline(always)]
             fn start(&self) -> Self::Acc {
                 ($(self.$i.start(),)+)
@@ -29,6 +38,10 @@ macro_rules! tuples {
             #[inline(always)]
             fn lift(&self, record: &T) -> Self::In {
                 ($(self.$i.lift(record),)+)
+            }
+            #[inline(always)]
+            fn lift_at(&self, record: &T, time: Timestamp) -> Self::In {
+                ($(self.$i.lift_at(record, time),)+)
             }
             #[inline(always)]
             fn add(&self, acc: &mut Self::Acc, x: Self::In) -> Result<(), Overflow> {

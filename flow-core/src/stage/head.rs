@@ -191,10 +191,48 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        self.head.snapshot(group, out)
+        let start = out.len();
+        self.head.snapshot(group, out)?;
+        if self.head.tail_ref().keeps_state() {
+            return with_tail(self.head.tail(), group, start, out);
+        }
+        Ok(())
     }
 
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
+        if self.head.tail_ref().keeps_state() && !bytes.is_empty() {
+            let (own, behind) = apart(bytes)?;
+            self.head.restore(group, own)?;
+            return self.head.tail().restore(behind);
+        }
         self.head.restore(group, bytes)
     }
+}
+
+/// The state of a head and of the operator directly behind it:
+///
+/// ```text
+/// length of the head's, as u32    the head's    the other's      nothing where both are empty
+/// ```
+fn with_tail(tail: &mut dyn Tail, group: usize, start: usize, out: &mut Vec<u8>) -> Result<()> {
+    let own = out.split_off(start);
+    let mut behind = Vec::new();
+    tail.snapshot(group, &mut behind)?;
+    if own.is_empty() && behind.is_empty() {
+        return Ok(());
+    }
+    let length = u32::try_from(own.len())
+        .map_err(|_| Error::new(ErrorKind::State, "more than 4 GiB of state in one key group"))?;
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&own);
+    out.extend_from_slice(&behind);
+    Ok(())
+}
+
+fn apart(bytes: &[u8]) -> Result<(&[u8], &[u8])> {
+    let parts = bytes.split_first_chunk().and_then(|(length, rest)| {
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        rest.split_at_checked(length)
+    });
+    parts.ok_or_else(|| Error::new(ErrorKind::State, "the state of an operator is cut short"))
 }

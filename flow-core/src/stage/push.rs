@@ -61,6 +61,26 @@ pub trait Tail: Send + 'static {
     fn tick(&mut self, now: i64) {
         let _ = now;
     }
+    /// Whether it keeps state of the keys of the head that it lies directly behind; nobody else is asked.
+    fn keeps_state(&self) -> bool {
+        false
+    }
+    /// Writes its state of one key group, where it keeps some.
+    ///
+    /// # Errors
+    /// See [`Stage::snapshot`](super::Stage::snapshot).
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        let _ = (group, out);
+        Ok(())
+    }
+    /// Takes over what [`Tail::snapshot`] wrote.
+    ///
+    /// # Errors
+    /// See [`Stage::restore`](super::Stage::restore).
+    fn restore(&mut self, bytes: &[u8]) -> Result<()> {
+        let _ = bytes;
+        Ok(())
+    }
 }
 
 /// An operator, with all that is fused behind it, taking records of type `T`.

@@ -48,6 +48,13 @@ impl std::ops::Neg for Millis {
     }
 }
 
+impl std::ops::Add for Millis {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Millis(self.0.saturating_add(other.0))
+    }
+}
+
 impl From<Duration> for Millis {
     /// Rounds down to milliseconds; saturates.
     fn from(d: Duration) -> Self {

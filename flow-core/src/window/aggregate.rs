@@ -1,6 +1,7 @@
 //! `window(…).aggregate(…)`: the streams' methods, and the chain behind them.
 
 use super::base::{Base, Row};
+use super::evict::{Evicting, EvictsOf};
 use super::late::{DropLate, Lateness, Policy};
 use super::sender::WindowSend;
 use super::spec::{Assign, Can, Over};
@@ -19,7 +20,7 @@ use std::marker::PhantomData;
 #[must_use = "a window does nothing until it is aggregated"]
 pub struct WindowedStream<X, K, C, F, W, P> {
     chain: C,
-    key: F,
+    pub(super) key: F,
     assign: W,
     lateness: Lateness<P>,
     typed: PhantomData<fn() -> (X, K)>,
@@ -131,6 +132,18 @@ impl<X, K, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
     }
 }
 
+impl<X: 'static, K: Kind, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
+    /// Keeps of each window's records the [`last`](super::last) ones only, by number or by time; what is made of the window sees
+    /// no others. Those that leave are counted, as `evicted`.
+    pub fn evict<E: EvictsOf<K>>(
+        self,
+        evictor: E,
+    ) -> WindowedStream<X, K, C, F, Proved<E::Holds, Evicting<W, E>>, P> {
+        let WindowedStream { chain, key, assign, lateness, typed } = self;
+        WindowedStream { chain, key, assign: Evicting { window: assign, evictor }, lateness, typed }
+    }
+}
+
 /// The chain behind an aggregated window.
 pub type WindowChain<X, K, C, F, W, A, P> = Proved<
     C,
@@ -165,6 +178,16 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
         A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
         P: Policy<Row<X, F, A>, F::Value>,
     {
+        P::output(Stream::of(self.closed(op, make)))
+    }
+
+    /// The chain of `aggregate`.
+    #[track_caller]
+    pub(super) fn closed<A>(
+        self,
+        op: &'static str,
+        make: impl FnOnce(Agg<F::Value>) -> A,
+    ) -> W::Chain<X, C, F, A, P, K::Mode> {
         let parts = Parts {
             prev: self.chain,
             key: self.key,
@@ -173,7 +196,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
             edge: EdgeRef::fresh(),
             meta: Meta::new(op),
         };
-        P::output(Stream::of(self.assign.chain(parts)))
+        self.assign.chain(parts)
     }
 }
 
@@ -233,7 +256,7 @@ where
         let (window, how) = (self.assign.describe(), self.assign.algorithm(can));
         let note = explain(window, how, self.aggregate.name(), can.commute);
         let meta = cx.op(&self.meta, &note);
-        if !fits(cx, &meta, self.lateness.allowed, self.assign.check()) {
+        if !fits(cx, &meta, self.lateness.allowed, self.assign.check().and(self.aggregate.check())) {
             // What follows computes with the description.
             return;
         }

@@ -73,6 +73,15 @@ impl<X, F, A, P, S, N> Base<X, F, A, P, S, N> {
         self.late = cx.metrics().counter(&format!("{}.late", self.meta.id()));
     }
 
+    /// The same, with what the aggregate asks for.
+    pub fn open_with<T>(&mut self, cx: &OpenCx)
+    where
+        A: Aggregate<T>,
+    {
+        self.open(cx);
+        self.aggregate.open(cx, &self.meta);
+    }
+
     /// Whether windows that have fired take elements, and so are kept.
     pub fn keeps(&self) -> bool {
         self.lateness.allowed.0 != 0
@@ -102,8 +111,8 @@ where
 {
     /// What the aggregate adds of what an item carries.
     #[inline(always)]
-    pub fn lifted(&self, load: Load<X, F, A, P>, route: &F::Route) -> A::In {
-        P::lifted(load, |rest| self.aggregate.lift(self.key.peek(route, rest)))
+    pub fn lifted(&self, load: Load<X, F, A, P>, route: &F::Route, time: Timestamp) -> A::In {
+        P::lifted(load, |rest| self.aggregate.lift_at(self.key.peek(route, rest), time))
     }
 
     /// See [`add_run`].

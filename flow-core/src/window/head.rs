@@ -53,7 +53,7 @@ where
             }
             self.panes.select(span, span.is_passed(self.base.watermark));
         }
-        let x = self.base.lifted(load, &route);
+        let x = self.base.lifted(load, &route, time);
         self.add_to_current(hash, &route, x);
     }
 
@@ -67,7 +67,7 @@ where
         if let Some(by) = self.base.late_by(last) {
             return self.base.late(time, route, load, by);
         }
-        let x = self.base.lifted(load, &route);
+        let x = self.base.lifted(load, &route, time);
         for span in windows {
             if self.base.late_by(span).is_none() {
                 self.panes.select(span, span.is_passed(self.base.watermark));
@@ -188,7 +188,7 @@ where
     }
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.base.open(cx);
+        self.base.open_with(cx);
         Ok(())
     }
 

@@ -8,16 +8,20 @@
 //! * `run`: the tight loops of both;
 //! * [`mod@session`]: windows that grow with their elements; [`mod@count`]: windows of so many elements;
 //!   `singly`: what both do before the exchange;
+//! * [`evict`]: the last records of a window only;
+//! * [`process`]: whole-window functions, with state of the key;
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;
 pub(crate) mod base;
 pub mod count;
+pub mod evict;
 mod fields;
 mod head;
 pub mod late;
 mod merging;
 mod panes;
+pub mod process;
 mod run;
 mod saved;
 mod sender;
@@ -31,7 +35,9 @@ pub mod total;
 pub mod windowing;
 
 pub use count::{Counted, count};
+pub use evict::last;
 pub use late::{Late, Lateness};
+pub use process::WindowCx;
 pub use session::{Session, session, session_by};
 pub use sliding::{Sliding, sliding};
-pub use spec::{Global, Tumbling, Windowed, global, tumbling};
+pub use spec::{Global, Tumbling, Windowed, days, global, tumbling};

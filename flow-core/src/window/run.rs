@@ -49,8 +49,8 @@ where
                 table.prefetch(item.hash);
             }
         }
-        for Item { hash, route, load, .. } in items.by_ref().take(run) {
-            let x = P::lifted(load, |rest| aggregate.lift(key.peek(&route, rest)));
+        for Item { hash, time, route, load } in items.by_ref().take(run) {
+            let x = P::lifted(load, |rest| aggregate.lift_at(key.peek(&route, rest), time));
             let insert = || (key.key(&route), aggregate.start());
             let (_, acc) = table.entry(hash, |k| key.is(&route, k), insert);
             aggregate.add(acc, x)?;

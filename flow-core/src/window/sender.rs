@@ -132,8 +132,9 @@ where
     fn push(&mut self, item: X, stamp: S) {
         let How { key, aggregate, .. } = &self.how;
         let (hash, route, rest) = key.split(item);
-        let load = P::load(rest, |rest| aggregate.lift(key.peek(&route, rest)));
-        let item = Item { hash, time: stamp.time(), route, load };
+        let time = stamp.time();
+        let load = P::load(rest, |rest| aggregate.lift_at(key.peek(&route, rest), time));
+        let item = Item { hash, time, route, load };
         if A::Algebra::COMMUTES {
             self.staged.push(item);
             if self.staged.len() >= self.staged_max {

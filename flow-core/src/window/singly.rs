@@ -7,7 +7,7 @@ use crate::op::KeyFn;
 use crate::op::edges::sender_tail;
 use crate::op::operator::{OpError, operator_error};
 use crate::stage::{EdgeRef, Faults, Meta, OpenCx, Outs, Push, Stamp, Tail};
-use crate::time::Grid;
+use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
 
 /// What crosses of an element beside its key and time.
@@ -18,7 +18,7 @@ pub trait Pack<X, F: KeyFn<X>>: Send + 'static {
     ///
     /// # Errors
     /// Ends the job.
-    fn pack(&self, key: &F, route: &F::Route, rest: F::Rest) -> Result<Self::Load, OpError>;
+    fn pack(&self, key: &F, route: &F::Route, rest: F::Rest, time: Timestamp) -> Result<Self::Load, OpError>;
 }
 
 /// The end of the stage before a window.
@@ -49,10 +49,11 @@ impl<X: 'static, F: KeyFn<X>, B: Pack<X, F>, S: Stamp> Push<X, S> for Singly<X, 
     #[inline(always)]
     fn push(&mut self, item: X, stamp: S) {
         let (hash, route, rest) = self.key.split(item);
-        match self.pack.pack(&self.key, &route, rest) {
+        let time = stamp.time();
+        match self.pack.pack(&self.key, &route, rest, time) {
             Ok(load) => {
                 let to = self.outs.of_key(hash);
-                self.outs.send(to, Item { hash, time: stamp.time(), route, load });
+                self.outs.send(to, Item { hash, time, route, load });
             }
             Err(error) => self.fail(&error),
         }

@@ -164,12 +164,35 @@ pub struct Tumbling {
 ///
 /// ```
 /// use flow_core::prelude::*;
-/// // Days of UTC+8.
-/// let days = tumbling(Millis(86_400_000)).offset(Millis(-28_800_000));
+/// // Hours that begin at a quarter past.
+/// let hours = tumbling(Millis(3_600_000)).offset(Millis(900_000));
 /// ```
 pub fn tumbling(size: impl Into<Millis>) -> Tumbling {
     Tumbling { size: size.into(), offset: Millis(0) }
 }
+
+/// Days of a place whose clocks are so far from UTC: `days(8h)` in Singapore, `days(-5h)` in Lima, `days(5h + 30min)` in Delhi. The offset is
+/// fixed: where clocks are put forward and back, a day of summer time is another one.
+///
+/// ```
+/// # use flow_core::prelude::*;
+/// # let out = Collected::new();
+/// # let job = Job::build("doc", |job| {
+/// let hour = 3_600_000;
+/// let sales = source(from_vec(vec![15 * hour, 17 * hour])).event_time(|t| *t).disorder(Millis(0));
+/// let by_day = sales.window(days(Millis(8 * hour))).count();
+/// job.add(by_day.map(move |w| (w.start.0 / hour, w.end.0 / hour, w.value)).collect(&out));
+/// # });
+/// # job.run().unwrap();
+/// // Between the two it is midnight in Singapore.
+/// assert_eq!(out.take(), [(-8, 16, 1), (16, 40, 1)]);
+/// ```
+pub fn days(utc_offset: impl Into<Millis>) -> Tumbling {
+    Tumbling { size: DAY, offset: -utc_offset.into() }
+}
+
+/// A day without leap seconds, as the epoch's milliseconds count.
+const DAY: Millis = Millis(86_400_000);
 
 impl Tumbling {
     /// Moves the boundaries; less than the size either way.

@@ -76,8 +76,8 @@ struct TotalSend<T, A: Aggregate<T>> {
 
 impl<T: 'static, S: Stamp, A: Aggregate<T>> Push<T, S> for TotalSend<T, A> {
     #[inline(always)]
-    fn push(&mut self, item: T, _: S) {
-        let x = self.aggregate.lift(&item);
+    fn push(&mut self, item: T, stamp: S) {
+        let x = self.aggregate.lift_at(&item, stamp.time());
         // What is known when compiling comes first: where the aggregate commutes no call is left in the loop around this, and
         // the accumulator stays in registers.
         if A::Algebra::COMMUTES || self.alone {
@@ -162,6 +162,7 @@ impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead
     }
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
+        self.aggregate.open(cx, &self.meta);
         Ok(())
     }
     fn items(&mut self, _: usize, items: &mut IntoIter<A::In>, n: usize) {

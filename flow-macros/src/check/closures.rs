@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use crate::free::{self, Outside};
 use crate::graph::Graph;
 use crate::message;
-use crate::ops::{Closures, Operator, Output};
+use crate::ops::{Operator, Output};
 use proc_macro2::Ident;
 use quote::quote;
 use std::collections::HashSet;
@@ -40,11 +40,11 @@ pub(super) fn borrow_no_parameters(ast: &Pipeline, graph: &Graph, diagnostics: &
 
 /// The closures that run on records, with the operators they are for.
 fn on_records<'a>(graph: &Graph<'a>) -> impl Iterator<Item = (&'static Operator, &'a ExprClosure)> {
-    calls(graph).filter(|(_, _, row)| row.closures != Closures::Builder).flat_map(|(_, call, row)| {
-        let named = call.named.iter().map(|given| &given.value);
-        values(call)
-            .chain(named)
-            .flat_map(move |expr| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
+    calls(graph).flat_map(|(_, call, row)| {
+        let run =
+            values(call).enumerate().filter(move |(at, _)| !row.closures.builds(*at)).map(|(_, expr)| expr);
+        let run = run.chain(call.named.iter().map(|given| &given.value));
+        run.flat_map(move |expr| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
     })
 }
 

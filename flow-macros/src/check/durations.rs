@@ -52,6 +52,10 @@ pub(super) fn sizes(graph: &Graph, diagnostics: &mut Diagnostics) {
         let of = match window.takes {
             Takes::Lengths => "a window",
             Takes::Gap => "a session",
+            Takes::UtcOffset => {
+                utc_offset(description, diagnostics);
+                continue;
+            }
             Takes::Nothing | Takes::GapOf | Takes::Elements => continue,
         };
         let Expr::Call(call) = description else { continue };
@@ -77,6 +81,22 @@ pub(super) fn sizes(graph: &Graph, diagnostics: &mut Diagnostics) {
         }
     }
 }
+
+/// `days(30h)`: a day begins less than a day before or after that of UTC.
+fn utc_offset(description: &Expr, diagnostics: &mut Diagnostics) {
+    let Expr::Call(call) = description else { return };
+    let Some(offset) = call.args.first() else { return };
+    match duration::argument(offset) {
+        Argument::Bare(digits) => diagnostics.error(offset, message::duration_without_unit(digits)),
+        Argument::Millis(millis) if millis.unsigned_abs() >= DAY_MS => {
+            let text = crate::text::text(quote::quote!(#offset));
+            diagnostics.error(offset, message::not_an_offset_from_utc(&text));
+        }
+        Argument::Millis(_) | Argument::Expression => {}
+    }
+}
+
+const DAY_MS: u64 = 86_400_000;
 
 /// A length in a window's description.
 struct Length {

@@ -8,6 +8,7 @@ mod chains;
 mod closures;
 mod durations;
 mod elements;
+mod evict;
 mod joins;
 mod keys;
 mod names;
@@ -51,6 +52,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::have_event_time(graph, diagnostics);
     joins::windows_are_of_time(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
+    evict::something_is_kept(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);

@@ -91,11 +91,14 @@ pub(super) fn gaps(graph: &Graph, diagnostics: &mut Diagnostics) {
 /// is the same slip the other way round.
 pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (node, call, row) in calls(graph) {
-        let closes = matches!(row.input, Input::Any | Input::PlainOrWindow);
+        let closes = matches!(row.input, Input::Any | Input::PlainOrWindow | Input::Window);
         match node.input.shape {
             Shape::Windowed if !closes => diagnostics.error(&call.name, message::window_not_closed(row.name)),
             Shape::Keyed if row.input == Input::PlainOrWindow => {
                 diagnostics.error(&call.name, message::aggregate_without_window());
+            }
+            Shape::Plain | Shape::Keyed if row.input == Input::Window => {
+                diagnostics.error(&call.name, message::not_behind_a_window(row));
             }
             _ => {}
         }

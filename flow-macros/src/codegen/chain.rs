@@ -3,7 +3,7 @@
 use super::expr::{Mode, rewritten};
 use super::semicolon;
 use crate::ast::{Arg, Call, NamedArg};
-use crate::ops::{self, Closures, Named, Operator, Output, Takes, Value};
+use crate::ops::{self, Named, Operator, Output, Takes, Value};
 use crate::plan::{CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -87,7 +87,6 @@ fn stream(one: &StreamRef) -> TokenStream {
 fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let Call { name, turbofish, args, named, paren } = one.call;
     let mode = match one.row {
-        Some(row) if row.closures == Closures::Builder => Mode::Builder,
         Some(row) if row.output == Output::Window && args.iter().any(has_closure) => Mode::Records,
         Some(row) if row.output == Output::Window => Mode::Window,
         _ => Mode::Owned,
@@ -96,8 +95,12 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         Mode::Records => &Ident::new("window_of", name.span()),
         _ => name,
     };
-    let args = args.iter().map(|arg| match arg {
-        Arg::Value(expr) => rewritten(expr, mode, &plan.values),
+    let builds = |at| one.row.is_some_and(|row| row.closures.builds(at));
+    let args = args.iter().enumerate().map(|(at, arg)| match arg {
+        Arg::Value(expr) => {
+            let mode = if builds(at) { Mode::Builder } else { mode };
+            rewritten(expr, mode, &plan.values)
+        }
         // reported: a stream where none belongs
         Arg::Stream(_) => TokenStream::new(),
     });

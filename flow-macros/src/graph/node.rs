@@ -11,7 +11,7 @@ pub(super) fn output(row: &Operator, call: &Call, input: Flow) -> Flow {
     Flow {
         shape: shape(row, input.shape),
         time: time(row, call, input),
-        late_side: input.shape != Shape::Joined && late_side(call, input),
+        late_side: input.shape != Shape::Joined && late_side(row, call, input),
         ..input
     }
 }
@@ -40,12 +40,13 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
 }
 
 /// `late = side` holds from the window up to the operator that closes it.
-fn late_side(call: &Call, input: Flow) -> bool {
+fn late_side(row: &Operator, call: &Call, input: Flow) -> bool {
+    let stays_window = row.output == Output::Same;
     match call.named("late") {
         // `global()` and `count(…)` have no late elements, which is reported by itself
         Some(Expr::Path(path)) => path.path.is_ident("side") && !is_timeless(call),
         Some(_) => false,
-        None => input.late_side && input.shape == Shape::Windowed && call.name == "named",
+        None => input.late_side && input.shape == Shape::Windowed && stays_window,
     }
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn sides(node: &Node) -> Option<(usize, usize)> {
     match &node.op {
         Op::Call { call, row } => match row.output {
             Output::Sides { min, max } => Some((min, max)),
-            _ if node.input.shape == Shape::Joined => late_side(call, node.input).then_some((2, 2)),
+            _ if node.input.shape == Shape::Joined => late_side(row, call, node.input).then_some((2, 2)),
             _ if node.input.late_side && node.output.shape != Shape::Windowed => Some((2, 2)),
             _ => None,
         },

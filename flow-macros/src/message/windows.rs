@@ -146,6 +146,33 @@ pub(crate) fn gap_with_closure() -> Message {
         .help("write `session(30min)`, or `session_by(|record| …)` for a gap of each record")
 }
 
+pub(crate) fn not_behind_a_window(operator: &Operator) -> Message {
+    Message::new(format!("`{}` stands behind a window, but this is a stream", operator.name))
+        .help(format!("write `.window(tumbling(1h)){}`", operator.usage))
+}
+
+pub(crate) fn evict_of_a_value(kept: &str) -> Message {
+    Message::new("`evict` is told which records a window keeps, not by a bare value")
+        .help(format!("write `.evict(last({kept}))`"))
+}
+
+pub(crate) fn keeps_nothing(text: &str) -> Message {
+    Message::new(format!("`last({text})` keeps nothing of a window"))
+        .help("keep at least one record, `last(1)`, or some time, `last(10s)`")
+}
+
+pub(crate) fn last_without_event_time(text: &str) -> Message {
+    Message::new(format!("`last({text})` goes by the time of the records, but this stream has no event time"))
+        .help(
+            "keep a number of records, `last(10)`, or put `.event_time(|record| …, disorder = 5s)` upstream",
+        )
+}
+
+pub(crate) fn not_an_offset_from_utc(text: &str) -> Message {
+    Message::new(format!("no place is `{text}` from UTC: it has to be less than a day"))
+        .help("write `days(0h)` for days of UTC, `days(8h)` for Singapore, `days(-5h)` for Lima")
+}
+
 pub(crate) fn no_elements(what: &str) -> Message {
     Message::new(format!("{what} has to be at least one element, but this is `0`"))
 }

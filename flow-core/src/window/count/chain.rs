@@ -9,7 +9,7 @@ use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Visit};
 use crate::stage::{BuildCx, HeadStage, Push};
 use crate::state::Keep;
-use crate::time::Grid;
+use crate::time::{Grid, Timestamp};
 use crate::window::aggregate::fits;
 use crate::window::base::{Lift, Row};
 use crate::window::late::Policy;
@@ -58,7 +58,7 @@ where
         let window = self.window;
         let note = format!("{}: the open windows of each key; [{}]", window.describe(), aggregate.name());
         let meta = cx.op(&meta, &note);
-        if !fits(cx, &meta, lateness.allowed, window.check()) {
+        if !fits(cx, &meta, lateness.allowed, window.check().and(aggregate.check())) {
             return;
         }
         let (count, kind) = instances(TypeId::of::<F>() == TypeId::of::<NoKey>());
@@ -83,8 +83,8 @@ struct Lifted<A, L> {
 impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, L: Lifting> Pack<X, F> for Lifted<A, L> {
     type Load = L::Load<Lift<X, F, A>, F::Rest>;
     #[inline(always)]
-    fn pack(&self, key: &F, route: &F::Route, rest: F::Rest) -> Result<Self::Load, OpError> {
-        let lift = |rest: &F::Rest| self.aggregate.lift(key.peek(route, rest));
+    fn pack(&self, key: &F, route: &F::Route, rest: F::Rest, time: Timestamp) -> Result<Self::Load, OpError> {
+        let lift = |rest: &F::Rest| self.aggregate.lift_at(key.peek(route, rest), time);
         Ok(L::load::<Lift<X, F, A>, F::Rest>(rest, lift))
     }
 }

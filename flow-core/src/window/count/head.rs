@@ -70,7 +70,7 @@ where
         let insert = || (key.key(&route), Windows::new(window.size));
         let (k, windows) = self.keys.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k));
         let holding = windows.arrive(time, window.every, || aggregate.start());
-        let lift = |rest: &F::Rest| aggregate.lift(key.peek(&route, rest));
+        let lift = |rest: &F::Rest| aggregate.lift_at(key.peek(&route, rest), time);
         L::add::<Lift<X, F, A>, F::Rest, _>(load, lift, holding, |acc, x| aggregate.add(acc, x))?;
         if let Some((span, acc)) = windows.filled(window.every) {
             let row = row(shown::<S>(span), k.clone(), aggregate.take_result(acc));
@@ -111,6 +111,7 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
+        self.aggregate.open(cx, &self.meta);
         Ok(())
     }
 

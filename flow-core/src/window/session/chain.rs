@@ -9,7 +9,7 @@ use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Visit};
 use crate::stage::{BuildCx, HeadStage, Push};
 use crate::state::Keep;
-use crate::time::Grid;
+use crate::time::{Grid, Timestamp};
 use crate::window::aggregate::fits;
 use crate::window::base::{Lift, Load, Row};
 use crate::window::late::Policy;
@@ -57,7 +57,7 @@ where
         let Parts { prev, key, aggregate, lateness, edge, meta } = self.parts;
         let note = format!("{}: an ordered list a key; [{}]", self.gap.describe(), aggregate.name());
         let meta = cx.op(&meta, &note);
-        if !fits(cx, &meta, lateness.allowed, self.gap.check()) {
+        if !fits(cx, &meta, lateness.allowed, self.gap.check().and(aggregate.check())) {
             return;
         }
         let (count, kind) = instances(TypeId::of::<F>() == TypeId::of::<NoKey>());
@@ -91,9 +91,9 @@ where
 {
     type Load = (G::Sent, Load<X, F, A, P>);
     #[inline(always)]
-    fn pack(&self, key: &F, route: &F::Route, rest: F::Rest) -> Result<Self::Load, OpError> {
+    fn pack(&self, key: &F, route: &F::Route, rest: F::Rest, time: Timestamp) -> Result<Self::Load, OpError> {
         let gap = self.gap.of(key.peek(route, &rest))?;
-        let lift = |rest: &F::Rest| self.aggregate.lift(key.peek(route, rest));
+        let lift = |rest: &F::Rest| self.aggregate.lift_at(key.peek(route, rest), time);
         Ok((gap, P::load::<Lift<X, F, A>, F::Rest>(rest, lift)))
     }
 }

@@ -108,7 +108,7 @@ where
             return self.late(time, route, load, by);
         }
         let aggregate = &self.aggregate;
-        let x = P::lifted(load, |rest| aggregate.lift(self.key.peek(&route, rest)));
+        let x = P::lifted(load, |rest| aggregate.lift_at(self.key.peek(&route, rest), time));
         let slot = found.unwrap_or_else(|| self.state.keys.insert(hash, self.key.own_key(route)));
         if let Err(error) = self.join(slot, joined, time, end, x) {
             self.overflow(error);
@@ -227,6 +227,7 @@ where
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
         self.late = cx.metrics().counter(&format!("{}.late", self.meta.id()));
+        self.aggregate.open(cx, &self.meta);
         Ok(())
     }
 

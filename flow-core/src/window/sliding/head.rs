@@ -75,7 +75,7 @@ where
             }
             self.panes.select(slice, first < self.next);
         }
-        let x = self.base.lifted(load, &route);
+        let x = self.base.lifted(load, &route, time);
         let Some(open) = self.panes.spans.current() else { return };
         let Some(table) = self.panes.table(open.slot) else { return };
         let again = open.fired.then(|| x.clone());
@@ -223,7 +223,7 @@ where
     }
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.base.open(cx);
+        self.base.open_with(cx);
         Ok(())
     }
 

@@ -1,0 +1,27 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let mut seen = 0;
+        let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 0s);
+        let ids = rides.window(tumbling(1h)).process_window((), |w, rides| {
+            seen += rides.len();
+            w.emit(seen);
+        });
+        ids.for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}
