@@ -111,3 +111,36 @@ fn the_best_and_the_last() {
     assert_eq!(out.take(), expected);
     assert_eq!(last.take(), [(1, 9), (0, 2)]);
 }
+
+dataflow! {
+    fn requests(prices: std::sync::Arc<Vec<u64>>, out: Collected<(u64, Option<u64>)>) {
+        let ids = source(generate(4, |i| i)).event_time(|i| *i as i64, monotonic = true);
+        let found = ids.async_map(
+            |id| {
+                let prices = prices.clone();
+                async move {
+                    match prices.get(id as usize) {
+                        Some(price) => (id, Some(*price)),
+                        None => std::future::pending().await,
+                    }
+                }
+            },
+            timeout = 20ms,
+            instead = |id| (id, None),
+            retries = 1,
+            capacity = 2,
+        );
+        found.collect(&out);
+    }
+}
+
+#[test]
+fn requests_that_are_not_answered() {
+    let out = Collected::new();
+    let report = requests(vec![7, 8, 9].into(), out.clone()).run().expect("a run");
+    assert_eq!(out.take(), [(0, Some(7)), (1, Some(8)), (2, Some(9)), (3, None)]);
+    assert_eq!(
+        (report.counter("found/async_map.timeouts"), report.counter("found/async_map.retries")),
+        (2, 1)
+    );
+}

@@ -2,7 +2,7 @@
 
 use super::{AsyncMap, Fails, Fallible, Plain, Value};
 use crate::op::operator::OpError;
-use crate::op::proved::claim;
+use crate::op::proved::{Holds, Impossible, Never, claim};
 use crate::op::{Kind, Proved, Stream};
 use crate::stage::Meta;
 use crate::time::Millis;
@@ -56,8 +56,46 @@ pub trait Request: Clone + Send {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone + Send> Request for T {}
 
+/// What the closure of `async_map` returns: a future. `P` is found only where it is one: see [`crate::op::proved`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a future: `async_map` makes a request of each record",
+    label = "this closure returns `{Self}`",
+    note = "write `|record| async move {{ … }}`, or use `map`"
+)]
+pub trait RequestOf<P> {
+    /// What it gives.
+    type Answer;
+}
+#[diagnostic::do_not_recommend]
+impl<R: Future> RequestOf<Holds> for R {
+    type Answer = R::Output;
+}
+#[diagnostic::do_not_recommend]
+impl<R: Impossible> RequestOf<Never> for R {
+    type Answer = ();
+}
+
+/// What the closure of `try_async_map` returns: a future of a `Result`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a future of a `Result`: `try_async_map` makes a request of each record that may fail",
+    label = "this closure returns `{Self}`",
+    note = "write `|record| async move {{ … Ok(answer) }}` with an error that is `Into<Box<dyn Error + Send + Sync>>`, or use `async_map`"
+)]
+pub trait TryRequestOf<P> {
+    /// What it gives, unless it fails.
+    type Answer;
+}
+#[diagnostic::do_not_recommend]
+impl<U, E: Into<OpError>, R: Future<Output = Result<U, E>>> TryRequestOf<Holds> for R {
+    type Answer = U;
+}
+#[diagnostic::do_not_recommend]
+impl<R: Impossible> TryRequestOf<Never> for R {
+    type Answer = ();
+}
+
 /// The stream behind `async_map`; its settings follow.
-pub type AsyncStream<U, K, C, A, P> = Stream<U, K, Proved<P, AsyncMap<C, A, Fails>>>;
+pub type AsyncStream<U, K, C, A, P, Q> = Stream<U, K, Proved<P, Proved<Q, AsyncMap<C, A, Fails>>>>;
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Makes a request for each record, many at once, and passes on the answers in the order of the records (or, with
@@ -85,14 +123,14 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), [(1, 10), (2, 20), (3, 30)]);
     /// ```
     #[track_caller]
-    pub fn async_map<R, F, P>(
+    pub fn async_map<R, F, P, Q>(
         self,
         f: F,
         timeout: impl Into<Millis>,
-    ) -> AsyncStream<R::Output, K, C, Plain<F>, P>
+    ) -> AsyncStream<R::Answer, K, C, Plain<F>, P, Q>
     where
         T: AskedOf<P>,
-        R: Future<Output: Send + 'static> + Send + 'static,
+        R: RequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
         Stream::of(AsyncMap::new("async_map", self.chain, Plain(f), timeout.into()))
@@ -100,16 +138,14 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// [`async_map`](Stream::async_map) with futures that may fail: an `Err` is asked again as often as a timeout, and then ends the job.
     #[track_caller]
-    pub fn try_async_map<U, E, R, F, P>(
+    pub fn try_async_map<R, F, P, Q>(
         self,
         f: F,
         timeout: impl Into<Millis>,
-    ) -> AsyncStream<U, K, C, Fallible<F>, P>
+    ) -> AsyncStream<R::Answer, K, C, Fallible<F>, P, Q>
     where
         T: AskedOf<P>,
-        U: Send + 'static,
-        E: Into<OpError>,
-        R: Future<Output = Result<U, E>> + Send + 'static,
+        R: TryRequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
         Stream::of(AsyncMap::new("try_async_map", self.chain, Fallible(f), timeout.into()))
