@@ -4,7 +4,7 @@
 //! rung; the waker wakes the thread as a ring does. Whatever needs a runtime, or computes for long, is spawned on the user's own, and its join handle
 //! is the future. So nothing is built for those who do not use it, and nobody's runtime is forced on anybody.
 //!
-//! * [`requests`]: the requests under way, in their order between the marks, as a pure queue over boxed futures;
+//! * `requests`: the requests under way, in their order between the marks, as a pure queue over boxed futures;
 //! * here: the chain, and the `Push` it becomes.
 //!
 //! A mark (a watermark, a barrier, the end) is a fence: it waits until all requests before it are answered. So no result crosses a
