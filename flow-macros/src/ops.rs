@@ -101,6 +101,8 @@ pub(crate) enum Value {
     Elements,
     /// A number of parallel instances.
     Instances,
+    /// A number of requests.
+    Requests,
     /// `true`, and nothing else: the builder's method takes no argument.
     Flag,
     /// Any expression.
@@ -291,6 +293,20 @@ const SHUFFLE: &[Named] = &[
     },
     PARALLELISM,
 ];
+const ASYNC: &[Named] = &[
+    Named {
+        name: "timeout",
+        value: Value::PositiveDuration,
+        required: Some("how long may a request take?"),
+        positional: true,
+    },
+    optional("capacity", Value::Requests),
+    optional("retries", Value::Expression),
+    optional("unordered", Value::Flag),
+    optional("instead", Value::Expression),
+];
+/// Requests of an instance that are under way at once, at most.
+pub(crate) const REQUESTS_MAX: u64 = 1 << 16;
 /// Parallel instances of an operator, at most.
 pub(crate) const INSTANCES_MAX: u64 = 256;
 
@@ -307,6 +323,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("try_map", 1, ".try_map(|record| …)"),
     row("try_filter_map", 1, ".try_filter_map(|record| …)"),
     row("try_flat_map", 1, ".try_flat_map(|record| …)"),
+    row("async_map", 1, ".async_map(|record| …, timeout = 5s)").named(ASYNC),
+    row("try_async_map", 1, ".try_async_map(|record| …, timeout = 5s)").named(ASYNC),
     row("take", 1, ".take(n)"),
     row("skip", 1, ".skip(n)"),
     row("rate_limit", 1, ".rate_limit(100)").counts("the rate of `rate_limit`"),
@@ -373,7 +391,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] = &["interval_join", "lookup", "iterate", "async_map", "window_all"];
+pub(crate) const RESERVED: &[&str] = &["interval_join", "lookup", "iterate", "window_all"];
 
 /// What a window description is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -67,7 +67,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     durations::sizes(graph, diagnostics);
     elements::counts(graph, diagnostics);
     elements::arguments(graph, diagnostics);
-    elements::instances(graph, diagnostics);
+    elements::numbers(graph, diagnostics);
     durations::literals(ast, diagnostics);
 }
 

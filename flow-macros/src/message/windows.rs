@@ -256,8 +256,8 @@ pub(crate) fn parallelism_of(operator: &str) -> Message {
     .help("write `.rebalance(parallelism = n)` or `.key_by(…, parallelism = n)` before it")
 }
 
-pub(crate) fn no_parallelism(given: &str, most: u64) -> Message {
-    Message::new(format!("a parallelism is a number from 1 to {most}, but this is `{given}`"))
+pub(crate) fn not_a_number(name: &Ident, found: &str, most: u64) -> Message {
+    Message::new(format!("`{name}` is a number from 1 to {most}, but this is `{found}`"))
 }
 
 pub(crate) fn gaps_between_windows(size: u64, every: u64) -> Message {
