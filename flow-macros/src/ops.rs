@@ -338,6 +338,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
 
     row("within", 2, ".within(-5s, 5s)").named(WITHIN).joined(&["join", "left_join", "right_join", "full_join"]),
+    row("lookup", 0, ".lookup()").joined(&["join", "left_join"]),
     row("as_of", 0, ".as_of()").named(AS_OF).joined(&["join", "left_join"]),
 
     row("split", 1, ".split(|record| …)").sides(2, 4),
@@ -391,7 +392,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] = &["interval_join", "lookup", "iterate", "window_all"];
+pub(crate) const RESERVED: &[&str] = &["interval_join", "iterate", "window_all"];
 
 /// What a window description is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

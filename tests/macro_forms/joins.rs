@@ -55,6 +55,14 @@ dataflow! {
         known.map(|(_, (o, version))| (o.id, version.map(|v| v.id))).collect(&before);
     }
 
+    /// Both sides of a lookup are one stream: the left one waits.
+    fn looked_up(orders: Vec<Order>, rows: Collected<(u64, Option<u64>)>) {
+        let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
+        let evens = orders.filter(|o| o.id % 4 == 0).map(|o| o.id);
+        let found = orders.key_by(|o| o.id).left_join(evens.key_by(|id| *id + 1)).lookup();
+        found.map(|(id, (_, before))| (id, before)).collect(&rows);
+    }
+
     /// A diamond: both sides are one stream.
     fn halves(orders: Vec<Order>, rows: Collected<Halves>) {
         let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
@@ -110,6 +118,21 @@ fn diamonds_of_event_time() {
         let version = |o: &Order| (0..=o.id).rev().find(|id| id % 4 == 0 && id % 2 == o.id % 2);
         assert_eq!(before, all.iter().map(|o| (o.id, version(o))).collect::<Vec<_>>());
         assert!(missed.take().is_empty());
+    }
+}
+
+#[test]
+fn a_lookup_of_one_stream_in_itself() {
+    for (parallelism, ring) in [(1, 1), (1, 8), (2, 1), (4, 8)] {
+        let rows = Collected::new();
+        let many: Vec<Order> = (0..3_000).map(|id| Order { id, at: id as i64, city: "Rome" }).collect();
+        let job = looked_up(many, rows.clone()).parallelism(parallelism).ring_batches(ring).batch_size(7);
+        let report = job.run().expect("a run");
+        let mut rows = rows.take();
+        rows.sort_unstable();
+        let expected: Vec<_> = (0..3_000).map(|id| (id, (id % 4 == 1).then(|| id - 1))).collect();
+        assert_eq!(rows, expected);
+        assert!(report.counter("found/lookup.waited") > 0, "the left side has waited");
     }
 }
 

@@ -1,5 +1,5 @@
 //! Joins of a case's two inputs, the left one first: `join left tumbling 2`, `join group session 2 lateness 5 late side`,
-//! `join full within -2 1 above late side` (above the lower bound, `below` the upper one), `join left as_of`.
+//! `join full within -2 1 above late side` (above the lower bound, `below` the upper one), `join left as_of`, `join inner lookup`.
 
 use crate::case::{El, number};
 use crate::pipeline::{Elements, Probe};
@@ -91,8 +91,10 @@ where
     F: Leading<El, El, Out: Shown + Send> + Grouping<El, El, Out: Shown + Send>,
     E: SideEnds,
 {
-    if words[2] != "as_of" {
-        return closed(job, joined, words, probe);
+    match words[2] {
+        "as_of" => {}
+        "lookup" => return joined.lookup().map(Row::element).boxed(),
+        _ => return closed(job, joined, words, probe),
     }
     let rows = joined.as_of();
     match option(words, "late").unwrap_or("drop") {

@@ -8,6 +8,7 @@
 //! * [`nothing`]: keys that say that there is none;
 //! * [`within`]: elements whose times are within bounds of each other; [`as_of`]: the version that held at an element's time; `timed`: the
 //!   head of both, `held`: elements that wait, `due`: keys that are looked at, `tardy`: late elements;
+//! * [`lookup`]: all that there is of the other side, which is read whole first;
 //! * [`in_window`]: elements that are in one window; `grouped`: a window's elements of both sides, and their pairs.
 
 pub mod as_of;
@@ -17,6 +18,7 @@ mod grouped;
 mod held;
 pub mod in_window;
 pub mod joined;
+pub mod lookup;
 pub mod nothing;
 pub mod side;
 mod tardy;

@@ -46,6 +46,12 @@ pub struct Writer {
 }
 
 impl Writer {
+    /// One, and what it has written.
+    pub fn new() -> (Self, Arc<Mutex<Vec<String>>>) {
+        let shown = Arc::<Mutex<Vec<String>>>::default();
+        (Writer { shown: Arc::clone(&shown), looks: 0 }, shown)
+    }
+
     fn write(&self, text: String) {
         self.shown.lock().expect("no writer panics").push(text);
     }
@@ -62,6 +68,12 @@ impl<T: Shown> Push<Emit<T>, Timestamp> for Writer {
                 self.write(format!("late {name} at {stamp} by {}", late.late_by.0));
             }
         }
+    }
+}
+
+impl<T: Shown> Push<(Option<u8>, T), Timestamp> for Writer {
+    fn push(&mut self, (key, row): (Option<u8>, T), stamp: Timestamp) {
+        self.write(format!("{key:?} {} at {stamp}", row.shown()));
     }
 }
 
@@ -92,16 +104,11 @@ pub fn drive<H: Head<Crossing<Option<u8>, u32, u32>>>(
     arrivals: &[Arrival],
     make: impl FnOnce(Writer) -> H,
 ) -> Vec<String> {
-    let shown = Arc::<Mutex<Vec<String>>>::default();
-    let mut head = make(Writer { shown: Arc::clone(&shown), looks: 0 });
+    let (writer, shown) = Writer::new();
+    let mut head = make(writer);
     let (mut watermark, mut passed) = (i64::MIN, i64::MIN);
     for arrival in arrivals.iter().copied().chain([Arrival::Watermark(i64::MAX)]) {
         match arrival {
-            Arrival::Element { left, key, time, name } => {
-                let load = if left { Either::A(name) } else { Either::B(name) };
-                let item = Item { hash: hash_key(&key), time: Timestamp(time), route: key, load };
-                head.items(0, &mut vec![item].into_iter(), 1);
-            }
             Arrival::Watermark(w) if w > watermark => {
                 watermark = w;
                 head.watermark(Timestamp(w));
@@ -113,11 +120,19 @@ pub fn drive<H: Head<Crossing<Option<u8>, u32, u32>>>(
                 }
             }
             Arrival::Watermark(_) => {}
+            element => head.items(0, &mut item(element).into_iter().collect::<Vec<_>>().into_iter(), 1),
         }
     }
     drop(head);
     let mut shown = shown.lock().expect("no writer panics");
     std::mem::take(&mut *shown)
+}
+
+/// What crosses of an element.
+pub fn item(arrival: Arrival) -> Option<Crossing<Option<u8>, u32, u32>> {
+    let Arrival::Element { left, key, time, name } = arrival else { return None };
+    let load = if left { Either::A(name) } else { Either::B(name) };
+    Some(Item { hash: hash_key(&key), time: Timestamp(time), route: key, load })
 }
 
 /// Elements of both inputs around a watermark that rises by small steps; some without a key.

@@ -52,6 +52,10 @@ pub trait Head<M>: Send + 'static {
     fn watermark(&mut self, w: Timestamp) {
         let _ = w;
     }
+    /// An input has ended; those of the first edge come first.
+    fn ended(&mut self, input: usize) {
+        let _ = input;
+    }
     /// All input has arrived; [`Head::fire`] will be called until it is done.
     fn end(&mut self) {}
     /// Emits what is due, as far as there is room.
@@ -129,6 +133,7 @@ pub(super) trait Work: Send {
     /// Puts the emptied buffers back into their batch.
     fn give_back(&mut self, input: usize, batch: &mut Batch);
     fn watermark(&mut self, w: Timestamp);
+    fn ended(&mut self, input: usize);
     fn end(&mut self);
     fn fire(&mut self) -> Fire;
     fn overdue(&mut self) -> bool;
@@ -200,6 +205,10 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn watermark(&mut self, w: Timestamp) {
         self.head.watermark(w);
+    }
+
+    fn ended(&mut self, input: usize) {
+        self.head.ended(input);
     }
 
     fn end(&mut self) {
