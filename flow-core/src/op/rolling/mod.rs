@@ -9,7 +9,7 @@ mod numbers;
 pub mod rolls;
 
 pub use keeping::{FirstOf, TopOf};
-pub use last::Last;
+pub use last::DedupLast;
 pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
 
 use super::edges::sender_tail;
