@@ -2,16 +2,17 @@
 //! simulations, with batches of 1, 7 and 1024. At parallelism 1 the output is compared byte for byte, late elements included;
 //! elsewhere, and where several inputs meet, the set of rows is.
 //!
+//! Case W16 is a test of `flow_core::stage`, beside what it is about; timers of the clock (T3, T6) are one of `flow-core/tests`.
+//!
 //! Cases that need operators which do not exist yet:
 //!
 //! | cases | need |
 //! |---|---|
 //! | J1 to J7 | interval joins |
-//! | T1 to T6, T10, W16 | timers, `process` |
 //! | T7, T9 | state with a time to live |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
 //! | I1 to I5 | iteration |
-//! | A5 | `#[batch]` |
+//! | A5, T10 | `#[batch]` |
 
 #[path = "semantics/aggregates.rs"]
 mod aggregates;
@@ -35,6 +36,8 @@ mod random_joins;
 mod random_sessions;
 #[path = "semantics/random_strategies.rs"]
 mod random_strategies;
+#[path = "semantics/random_timers.rs"]
+mod random_timers;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
@@ -43,6 +46,8 @@ mod runner;
 mod strategies;
 #[path = "semantics/text_files.rs"]
 mod text_files;
+#[path = "semantics/timers.rs"]
+mod timers;
 
 /// Runs all cases of a suite file and reports every one that is wrong.
 fn suite(text: &str) {
@@ -60,5 +65,6 @@ macro_rules! suites {
     )*};
 }
 suites!(
-    windows, sliding, sessions, counts, evict, process, late, strategies, order, keyed, joins, text, json
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, strategies, json, evict, process,
+    text
 );

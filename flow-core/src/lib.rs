@@ -7,6 +7,7 @@
 //! |---|---|
 //! | a pipeline | [`source`] → [`op`] (one file an operator) → [`window`] with [`aggregate`] → [`sink`] |
 //! | your own source, sink | [`source::Source`], [`sink::Sink`] |
+//! | state and timers for each key | [`process::Process`] |
 //! | your own operator, aggregate, partitioner | [`op::Operator`], [`aggregate::Aggregate`], [`op::edges::Partitioner`] |
 //! | a function over streams | [`op::Flow`], [`op::Kind`] |
 //! | a test with watermarks in exact places | [`testing`] |
@@ -34,6 +35,7 @@ pub mod join;
 pub mod metrics;
 pub mod op;
 pub mod prelude;
+pub mod process;
 pub mod short_string;
 pub mod sink;
 pub mod source;

@@ -189,6 +189,49 @@ fn sliding_largest(job: &mut Job, records: ChannelSource<Record>, shown: Shown) 
     job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
 }
 
+/// The value a key has had last, told by a timer when it is old, and how often it has been told.
+#[derive(Clone)]
+struct Old;
+
+impl Process<u16, Record> for Old {
+    type State = (i64, u32);
+    type Out = (u16, i64, i64, u32);
+    type Timers = EventTimers;
+    fn state(&self) -> (i64, u32) {
+        (0, 0)
+    }
+    fn event(
+        &mut self,
+        (_, value, _): Record,
+        state: &mut (i64, u32),
+        ctx: &mut ProcessContext<'_, u16, Self::Out>,
+    ) -> std::result::Result<(), flow_core::op::operator::OpError> {
+        state.0 += value;
+        let at = ctx.timestamp();
+        ctx.set_timer(at + Millis(200));
+        if value % 7 == 0 {
+            ctx.set_interval(Millis(90));
+            ctx.delete_timer(at + Millis(200));
+        }
+        Ok(())
+    }
+    fn timer(
+        &mut self,
+        at: Timestamp,
+        state: &mut (i64, u32),
+        ctx: &mut ProcessContext<'_, u16, Self::Out>,
+    ) -> std::result::Result<(), flow_core::op::operator::OpError> {
+        state.1 += 1;
+        ctx.emit((*ctx.key(), at.millis(), state.0, state.1));
+        Ok(())
+    }
+}
+
+fn timers(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    job.add(timed.key_by(|r| r.0).process(Old).for_each(show(&shown)));
+}
+
 /// What is kept of a window, and state of the key behind it.
 fn processed(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
     let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
@@ -243,7 +286,7 @@ proptest! {
         q in 1usize..5,
     ) {
         let cut = restful((records.len() as f64 * cut) as usize, &records);
-        for pipeline in [rolling as Pipeline, texts, firsts, firsts_for_long, lasts, tops, windows, lateness, sliding_sums, sliding_largest, processed, evicted_and_aggregated] {
+        for pipeline in [rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long, lasts, tops, processed, evicted_and_aggregated, timers] {
             let state = compare(pipeline, &records, cut, p, q);
             prop_assert!(cut == 0 || !state.is_empty(), "there was something to keep");
         }
@@ -294,7 +337,7 @@ fn restored_sliding_windows_that_had_fired_fire_again() {
 #[test]
 fn state_that_is_cut_short_is_refused() {
     let records: Vec<Record> = (0..100).map(|n| (n, 1, i64::from(n))).collect();
-    for pipeline in [rolling as Pipeline, windows] {
+    for pipeline in [rolling as Pipeline, windows, timers] {
         let state = run(pipeline, 2, &records, State::new(), false, &Shown::default());
         let cut = |bytes: &Vec<u8>| bytes[..bytes.len() - 1].to_vec();
         let before = state.iter().map(|(at, bytes)| (at.clone(), cut(bytes))).collect();

@@ -33,8 +33,7 @@ def main():
         late = run(sessions, [departures(csv.DictReader(source))], args.disorder)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     sys.stdout.write("tailnum,start,end,flights,distance\n")
-    for tailnum, start, end, flights, distance, _, _ in sessions.rows:
-        sys.stdout.write(f"{tailnum},{start},{end},{flights},{distance}\n")
+    csv.writer(sys.stdout, lineterminator="\n").writerows(row[:5] for row in sessions.rows)
     print(f"late: {len(late)}", file=sys.stderr)
 
 

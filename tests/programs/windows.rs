@@ -158,3 +158,22 @@ pub fn check_aircraft_days(input: &Path, options: &[[&str; 2]]) {
 fn aircraft_days_of_the_sample() {
     check_aircraft_days(&sample("flights.csv"), &[["6h", "1d"], ["90min", "12h"], ["1d", "0ms"]]);
 }
+
+/// Aircraft with and without a number, flights that left or not, in an order that makes some late.
+#[test]
+fn aircraft_days_of_disorder() {
+    let scratch = Scratch::new("aircraft");
+    let mut random = Random(13);
+    let mut text = String::from("time_hour,tailnum,minute,dep_delay,distance\n");
+    for flight in 0..3000 {
+        let (day, hour, minute) = (1 + flight / 500, random.below(24), random.below(60));
+        let tailnum = ["N1", "N22", "NA", "", "\"N3,4\"", "N5"][random.below(6) as usize];
+        let delay = ["-3", "0", "12", "NA", ""][random.below(5) as usize];
+        let distance = 100 + random.below(2000);
+        writeln!(text, "2013-02-0{day}T{hour:02}:00:00Z,{tailnum},{minute},{delay},{distance}")
+            .expect("a String takes it");
+    }
+    let input = scratch.path("flights.csv");
+    std::fs::write(&input, text).expect("the scratch folder is writable");
+    check_aircraft_days(&input, &[["10min", "1d"], ["20min", "3h"], ["1h", "0ms"], ["1ms", "30min"]]);
+}

@@ -113,6 +113,7 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "distinct" => stream.map(|el| el.name).distinct().map(named).boxed(),
         "floats" => floats(stream),
         "lists" => lists(stream),
+        "timers" => crate::timers::timers(stream),
         "rolling" => crate::aggregates::rolling(stream, words[1]),
         "total" => crate::aggregates::total(stream, words[1]),
         "tumbling" | "days" | "sliding" | "global" | "session" | "session_by" | "count" => {

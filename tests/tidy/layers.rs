@@ -9,7 +9,7 @@ const LAYERS: &[&[&str]] = &[
     &["channel"],
     &["state", "exchange"],
     &["stage"],
-    &["aggregate", "join", "op", "window"],
+    &["aggregate", "join", "op", "process", "window"],
     &["source", "sink"],
     &["graph"],
     &["host", "job"],

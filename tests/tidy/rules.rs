@@ -38,7 +38,8 @@ fn functions(code: &[char]) -> Vec<(usize, String)> {
     let all: Vec<(usize, String)> = words(code).collect();
     let named = all.windows(2).filter(|pair| pair[0].1 == "fn");
     // `fn(…)` is a type: there the next word does not follow a single space.
-    named.filter(|pair| pair[1].0 == pair[0].0 + 3).map(|pair| (pair[0].0, pair[1].1.clone())).collect()
+    let after_space = |pair: &&[(usize, String)]| code[pair[0].0 + 2] == ' ' && pair[1].0 == pair[0].0 + 3;
+    named.filter(after_space).map(|pair| (pair[0].0, pair[1].1.clone())).collect()
 }
 
 /// `unsafe` stands in the ring; every other home is an exemption that argues with a measurement.

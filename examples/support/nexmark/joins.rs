@@ -28,16 +28,12 @@ dataflow! {
     /// Monitor new users: who came and opened an auction in the same window.
     pub fn q8(events: Events, output: PathBuf) {
         let events = source(events).event_time(|event| event.date_time(), disorder = 4s);
-        let arrivals = events.filter_map(|event| match event {
-            Event::Person(p) => Some((p.id, Some(p.name))),
-            Event::Auction(a) => Some((a.seller, None)),
-            Event::Bid(_) => None,
-        });
-        let seen = arrivals.key_by(|a| a.0).window(tumbling(10s), late = drop).aggregate(|a| {
-            (a.max(|a| a.1.clone()), a.max(|a| a.1.is_none()))
-        });
-        seen.filter(|w| w.value.1)
-            .filter_map(|w| w.value.0.map(|name| (w.start, w.key, name)))
+        let (persons, auctions, _bids) = events.split(|event| event.apart());
+        let arrivals = persons.key_by(|p| p.id).co_group(auctions.key_by(|a| a.seller));
+        arrivals
+            .window(tumbling(10s), late = drop)
+            .filter(|w| !w.value.1.is_empty())
+            .flat_map(|w| w.value.0.into_iter().map(move |person| (w.start, person.id, person.name)))
             .sink(csv_file(output).header(&["window_start", "person", "name"]));
     }
 

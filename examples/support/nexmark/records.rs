@@ -1,5 +1,6 @@
 //! What happens at the auction house: persons come, auctions are opened, bids are made.
 
+use flow_core::prelude::*;
 use serde::Serialize;
 
 /// Somebody who may sell and bid.
@@ -66,6 +67,15 @@ impl Event {
     /// The bid, if it is one.
     pub fn bid(self) -> Option<Bid> {
         if let Event::Bid(bid) = self { Some(bid) } else { None }
+    }
+
+    /// On a side for each of the three.
+    pub fn apart(self) -> Either3<Person, Auction, Bid> {
+        match self {
+            Event::Person(person) => Either3::A(person),
+            Event::Auction(auction) => Either3::B(auction),
+            Event::Bid(bid) => Either3::C(bid),
+        }
     }
 
     /// As a line of JSON.

@@ -43,6 +43,8 @@ pub trait KeyFn<X>: KeyTypes<X, Key: Clone + Send, Route: Send, Rest: Send> + Cl
     fn look<'a>(&self, x: &'a X) -> &'a Self::Value;
     /// Key and record.
     fn unite(&self, route: Self::Route, rest: Self::Rest) -> (Self::Key, Self::Value);
+    /// The record, when the key is known already.
+    fn value(&self, route: Self::Route, rest: Self::Rest) -> Self::Value;
     /// Whether the key in `route` is `key`.
     fn is(&self, route: &Self::Route, key: &Self::Key) -> bool;
     /// The key in `route`.
@@ -89,6 +91,10 @@ impl<X: Send + 'static, Q: Key, F: Fn(&X) -> Q + Clone + Send + 'static> KeyFn<X
     #[inline(always)]
     fn unite(&self, route: Q, rest: X) -> (Q, X) {
         (route, rest)
+    }
+    #[inline(always)]
+    fn value(&self, _: Q, rest: X) -> X {
+        rest
     }
     #[inline(always)]
     fn is(&self, route: &Q, key: &Q) -> bool {
@@ -157,6 +163,10 @@ where
         ((self.0)(&route).to_owned(), route)
     }
     #[inline(always)]
+    fn value(&self, route: X, (): ()) -> X {
+        route
+    }
+    #[inline(always)]
     fn is(&self, route: &X, key: &Q::Owned) -> bool {
         (self.0)(route) == key.borrow()
     }
@@ -218,6 +228,10 @@ impl<Q: Key, V: Send + 'static> KeyFn<(Q, V)> for ByPair<Q, V> {
         (route, rest)
     }
     #[inline(always)]
+    fn value(&self, _: Q, rest: V) -> V {
+        rest
+    }
+    #[inline(always)]
     fn is(&self, route: &Q, key: &Q) -> bool {
         route == key
     }
@@ -266,6 +280,10 @@ impl<X: Send + 'static> KeyFn<X> for NoKey {
     #[inline(always)]
     fn unite(&self, (): (), rest: X) -> ((), X) {
         ((), rest)
+    }
+    #[inline(always)]
+    fn value(&self, (): (), rest: X) -> X {
+        rest
     }
     #[inline(always)]
     fn is(&self, (): &(), (): &()) -> bool {

@@ -58,6 +58,19 @@ pub trait Head<M>: Send + 'static {
     fn fire(&mut self) -> Fire {
         Fire::Done
     }
+    /// Whether the clock has come to something, so that [`Head::fire`] is to be called before more items are given.
+    fn overdue(&mut self) -> bool {
+        false
+    }
+    /// The tick at which [`Head::overdue`] should be asked although nothing arrives.
+    fn deadline(&self) -> Option<i64> {
+        None
+    }
+    /// The watermark passed on when [`Head::fire`] is done at `w`: lower where elements that are still kept may leave behind it.
+    /// One that does not rise is not passed on; at the end of the input what is passed on is the end.
+    fn passes(&self, w: Timestamp) -> Timestamp {
+        w
+    }
     /// See [`Stage::snapshot`](super::Stage::snapshot).
     ///
     /// # Errors
@@ -114,6 +127,9 @@ pub(super) trait Work: Send {
     fn watermark(&mut self, w: Timestamp);
     fn end(&mut self);
     fn fire(&mut self) -> Fire;
+    fn overdue(&mut self) -> bool;
+    fn deadline(&self) -> Option<i64>;
+    fn passes(&self, w: Timestamp) -> Timestamp;
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()>;
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()>;
 }
@@ -188,6 +204,19 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn fire(&mut self) -> Fire {
         self.head.fire()
+    }
+
+    fn overdue(&mut self) -> bool {
+        self.head.overdue()
+    }
+
+    /// The head's, or that of what lies behind it.
+    fn deadline(&self) -> Option<i64> {
+        [self.head.deadline(), self.head.tail_ref().deadline()].into_iter().flatten().min()
+    }
+
+    fn passes(&self, w: Timestamp) -> Timestamp {
+        self.head.passes(w)
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {

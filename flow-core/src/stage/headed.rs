@@ -7,6 +7,7 @@ use crate::batch::{Batch, Mark};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{Aligner, Coalescer};
 use crate::metrics::StageMetrics;
+use crate::time::Timestamp;
 use std::collections::VecDeque;
 
 /// Where a stage stands in a batch, whose items the head has.
@@ -27,6 +28,10 @@ pub struct HeadStage {
     /// Marks of the whole that have not been acted on; `begun` says that the first has been told to the head.
     due: VecDeque<Mark>,
     begun: bool,
+    /// The last watermark passed on.
+    passed: Timestamp,
+    /// The clock has come to something that has not been emitted whole.
+    overdue: bool,
     ended: bool,
     spent: Vec<(usize, Batch)>,
     faults: Faults,
@@ -47,6 +52,8 @@ impl HeadStage {
             align: Aligner::new(0),
             due: VecDeque::new(),
             begun: false,
+            passed: Timestamp::MIN,
+            overdue: false,
             ended: false,
             spent: Vec::new(),
             faults: Faults::default(),
@@ -67,10 +74,26 @@ impl HeadStage {
         if fire == Fire::Done {
             self.begun = false;
             self.ended |= mark == Mark::End;
-            self.head.tail().mark(mark);
+            self.pass(mark);
             self.due.pop_front();
         }
         fire
+    }
+
+    /// Passes a mark on; of a watermark what the head lets pass.
+    fn pass(&mut self, mark: Mark) {
+        let mark = match mark {
+            Mark::Watermark(w) if w < Timestamp::MAX => {
+                let passes = self.head.passes(w);
+                if passes <= self.passed {
+                    return;
+                }
+                self.passed = passes;
+                Mark::Watermark(passes)
+            }
+            mark => mark,
+        };
+        self.head.tail().mark(mark);
     }
 
     /// Takes items of `input` up to its next mark, a chunk or the end of its batch, whichever is first.
@@ -155,6 +178,7 @@ impl Stage for HeadStage {
 
     fn step(&mut self) -> Result<Step> {
         let mut worked = false;
+        self.overdue |= !self.ended && self.head.overdue();
         loop {
             self.faults.check()?;
             if !self.head.tail().room() {
@@ -165,6 +189,8 @@ impl Stage for HeadStage {
             } else if self.head.tail_ref().enough() {
                 self.ended = true;
                 self.head.tail().mark(Mark::End);
+            } else if self.overdue {
+                self.overdue = self.head.fire() == Fire::Paused;
             } else if let Some(mark) = self.due.front().copied() {
                 self.act(mark);
             } else if let Some(input) = self.ready() {
@@ -188,11 +214,14 @@ impl Stage for HeadStage {
     }
 
     fn deadline(&self) -> Option<i64> {
-        self.head.tail_ref().deadline()
+        self.head.deadline()
     }
 
     fn tick(&mut self, now: i64) {
-        self.head.tail().tick(now);
+        // The head has been asked in the step before.
+        if self.head.tail_ref().deadline().is_some_and(|at| at <= now) {
+            self.head.tail().tick(now);
+        }
     }
 
     fn stop(&mut self) {}

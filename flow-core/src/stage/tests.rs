@@ -7,7 +7,7 @@ use crate::batch::{Batch, Mark};
 use crate::channel::Signal;
 use crate::error::Result;
 use crate::metrics::StageMetrics;
-use crate::time::{Grid, Timestamp, VirtualClock};
+use crate::time::{Grid, Millis, Timestamp, VirtualClock};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -51,6 +51,8 @@ impl Tail for Behind {
 struct Logging {
     behind: Behind,
     paused: bool,
+    /// How far behind the watermark it holds elements.
+    holds: i64,
 }
 
 impl Head<u32> for Logging {
@@ -68,6 +70,9 @@ impl Head<u32> for Logging {
     fn fire(&mut self) -> Fire {
         self.paused = !self.paused;
         if self.paused { Fire::Paused } else { Fire::Done }
+    }
+    fn passes(&self, w: Timestamp) -> Timestamp {
+        w - Millis(self.holds)
     }
 }
 
@@ -135,7 +140,7 @@ fn input(puts: &[Put], cut: usize) -> Input {
 fn drive(inputs: &mut [Input], mut seed: u64) -> Vec<Seen> {
     let log = Log::default();
     let behind = Behind { log: Arc::clone(&log), rooms: seed };
-    let mut stage = HeadStage::new::<u32, _>(Logging { behind, paused: false });
+    let mut stage = HeadStage::new::<u32, _>(Logging { behind, paused: false, holds: 0 });
     stage.open(&mut open_cx(inputs.len())).expect("it opens");
     for _ in 0..100_000 {
         let pick = split_mix(&mut seed) as usize % (inputs.len() + 1);
@@ -198,7 +203,7 @@ proptest! {
 fn an_input_that_has_shown_the_barrier_is_held() {
     let log = Log::default();
     let behind = Behind { log: Arc::clone(&log), rooms: 1 };
-    let mut stage = HeadStage::new::<u32, _>(Logging { behind, paused: false });
+    let mut stage = HeadStage::new::<u32, _>(Logging { behind, paused: false, holds: 0 });
     stage.open(&mut open_cx(2)).expect("it opens");
     let exhaust = |stage: &mut HeadStage| {
         while stage.step().expect("a step") != Step::Hungry {}
@@ -214,4 +219,20 @@ fn an_input_that_has_shown_the_barrier_is_held() {
     assert!(stage.wants(0) && stage.wants(1));
     let items = [Seen::Item(0, 1), Seen::Item(1, 3), Seen::Mark(Mark::Barrier(1)), Seen::Item(0, 2)];
     assert_eq!(*log.lock().expect("a log"), items);
+}
+
+/// Case W16: what is held back leaves before the watermark does.
+#[test]
+fn a_watermark_is_held_back_for_what_is_kept() {
+    let log = Log::default();
+    let behind = Behind { log: Arc::clone(&log), rooms: 3 };
+    let mut stage = HeadStage::new::<u32, _>(Logging { behind, paused: false, holds: 7 });
+    stage.open(&mut open_cx(1)).expect("it opens");
+    let w = |t| Mark::Watermark(Timestamp(t));
+    let marks = [w(i64::MIN + 2), w(7), w(8), Mark::Idle, w(20), Mark::End];
+    stage.offer(0, Batch::new(vec![1u32], marks.into_iter().map(|mark| (1, mark)).collect()));
+    while stage.step().expect("a step") != Step::Done {}
+    let passed = [w(0), w(1), Mark::Idle, Mark::Active, w(13), w(i64::MAX), Mark::End];
+    let expected: Vec<Seen> = [Seen::Item(0, 1)].into_iter().chain(passed.map(Seen::Mark)).collect();
+    assert_eq!(*log.lock().expect("a log"), expected);
 }

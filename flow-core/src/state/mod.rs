@@ -2,6 +2,7 @@
 //!
 //! * [`KeyTable`]: for rolling operators: any order, one look-up an element;
 //! * [`Pane`]: for windows: keys come out in the order in which they first appeared;
+//! * [`Timers`]: what a key has asked to be told later;
 //! * [`Keep`]: what the pipeline's mode asks of the types of state.
 
 mod codec;
@@ -10,10 +11,12 @@ mod keep;
 mod pane;
 mod slots;
 mod table;
+mod timers;
 
 pub use keep::{Durable, Keep, Mode, Volatile};
 pub use pane::Pane;
 pub use table::KeyTable;
+pub use timers::{Owner, Timer, Timers};
 
 #[cfg(test)]
 mod tests;

@@ -151,6 +151,44 @@ impl<T> Slots<T> {
         Some(unsafe { bucket.data[i].assume_init_read() })
     }
 
+    /// What lies at a place, if something does.
+    #[inline]
+    pub fn get_mut(&mut self, place: Place) -> Option<&mut T> {
+        let (bucket, i) = place.parts();
+        let bucket = self.buckets.get_mut(bucket).filter(|b| b.tags.is_taken(i))?;
+        // SAFETY: the slot is taken, so by the invariant it is initialized.
+        Some(unsafe { bucket.data[i].assume_init_mut() })
+    }
+
+    /// Takes out what lies at a place. Entries that had gone past its bucket because it was full move up, so that each is still
+    /// found by its hash; their places change.
+    pub fn remove(&mut self, place: Place, hash_of: impl Fn(&T) -> u64) -> Option<T> {
+        let mask = self.buckets.len() - 1;
+        let is_full = |slots: &Self, bucket: usize| slots.buckets[bucket].tags.free().next().is_none();
+        let (mut hole, _) = place.parts();
+        let (mut next, mut full) = (hole, is_full(self, hole));
+        let removed = self.take(place)?;
+        // One slot stays free, so there is a bucket that nothing has gone past.
+        while full {
+            next = (next + 1) & mask;
+            full = is_full(self, next);
+            let went_past = |place: &Place| {
+                let home = self.get(*place).map(|e| hash_of(e) as usize & mask);
+                home.is_some_and(|home| next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask)
+            };
+            let moves = (0..SLOTS).map(|i| Place::new(next, i)).find(went_past);
+            if let Some(entry) = moves.and_then(|from| self.take(from))
+                && let Some(i) = self.buckets[hole].tags.free().next()
+            {
+                let hash = hash_of(&entry);
+                self.buckets[hole].fill(i, hash, entry);
+                self.taken += 1;
+                hole = next;
+            }
+        }
+        Some(removed)
+    }
+
     fn places(&self) -> impl Iterator<Item = Place> + use<T> {
         (0..self.buckets.len()).flat_map(|bucket| (0..SLOTS).map(move |i| Place::new(bucket, i)))
     }

@@ -1,7 +1,7 @@
 //! The table of rolling operators: one entry a key, found by the hash that the exchange has computed already.
 //!
 //! Open addressing: a look-up begins at the bucket its hash says, whose tags are compared at once, and goes on to the next;
-//! it ends at a bucket with a free slot. No slot is ever freed by itself ([`KeyTable::retain`] makes a new table), so the first free slot is where a new key goes.
+//! it ends at a bucket with a free slot, which is where a new key goes. When a key leaves, those that had gone past its bucket move up.
 
 use super::Keep;
 use super::slots::Slots;
@@ -80,6 +80,25 @@ impl<K, V> KeyTable<K, V> {
         insert: impl FnOnce() -> (K, V),
     ) -> &mut (K, V) {
         self.slots.view().entry(spread(hash), |e| is(&e.0), insert).1
+    }
+
+    /// Takes a key out, if it is there.
+    #[inline(never)]
+    pub fn remove(
+        &mut self,
+        hash: u64,
+        is: impl Fn(&K) -> bool,
+        hash_of: impl Fn(&K) -> u64,
+    ) -> Option<(K, V)> {
+        let place = self.slots.find(spread(hash), |e| is(&e.0))?;
+        self.slots.remove(place, |e| spread(hash_of(&e.0)))
+    }
+
+    /// The entry of a key, if it is there.
+    #[inline]
+    pub fn find(&mut self, hash: u64, is: impl Fn(&K) -> bool) -> Option<&mut (K, V)> {
+        let place = self.slots.find(spread(hash), |e| is(&e.0))?;
+        self.slots.get_mut(place)
     }
 
     /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.

@@ -45,6 +45,13 @@ proptest! {
                 table.prefetch(hash(width, *key));
                 step(&mut table.entry(hash(width, *key), |k| k == key, || (*key, String::new())).1, i);
                 step(map.entry(*key).or_insert_with(String::new), i);
+                if key % 3 == 0 {
+                    let gone = key * 7 % 400;
+                    let taken = table.remove(hash(width, gone), |k| *k == gone, |k| hash(width, *k));
+                    prop_assert_eq!(taken.map(|e| e.1), map.remove(&gone));
+                }
+                let found = table.find(hash(width, i as u64), |k| *k == i as u64).map(|e| &e.1);
+                prop_assert_eq!(found.cloned(), map.get(&(i as u64)).cloned());
             }
             prop_assert_eq!(table.len(), map.len());
         }

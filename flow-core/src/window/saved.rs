@@ -74,7 +74,7 @@ fn take_bounds(bytes: &mut &[u8]) -> Result<(Span, bool, u32)> {
 }
 
 /// The next `N` bytes.
-pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     let Some((head, rest)) = bytes.split_first_chunk::<N>() else {
         return Err(Error::new(ErrorKind::State, "the state of a window is cut short"));
     };

@@ -41,10 +41,12 @@ pub(super) fn borrow_no_parameters(ast: &Pipeline, graph: &Graph, diagnostics: &
 /// The closures that run on records, with the operators they are for.
 fn on_records<'a>(graph: &Graph<'a>) -> impl Iterator<Item = (&'static Operator, &'a ExprClosure)> {
     calls(graph).flat_map(|(_, call, row)| {
+        let builds = row.closures.builds(usize::MAX);
+        let named = call.named.iter().map(|given| &given.value).filter(move |_| !builds);
         let run =
             values(call).enumerate().filter(move |(at, _)| !row.closures.builds(*at)).map(|(_, expr)| expr);
-        let run = run.chain(call.named.iter().map(|given| &given.value));
-        run.flat_map(move |expr| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
+        run.chain(named)
+            .flat_map(move |expr| Outside::of(expr).closures.into_iter().map(move |one| (row, one)))
     })
 }
 

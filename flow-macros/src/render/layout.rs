@@ -10,6 +10,11 @@ pub(super) const CHAR: usize = 7;
 pub(super) const LINE: usize = 16;
 const PADDING: usize = 8;
 const GAP_Y: usize = 20;
+/// Room for the curves of arrows, and for the tip behind a label.
+const CURVES: usize = 40;
+pub(super) const TIP: usize = 10;
+/// From one arrow into a box to the next: a label lies between.
+const ENTRY: usize = LINE + 4;
 
 pub(super) struct Layout {
     /// The boxes, and behind them the places where an arrow passes a rank.
@@ -20,6 +25,7 @@ pub(super) struct Layout {
 }
 
 /// One box: the stream's name above its operators. One without a line is a place for an arrow to pass.
+#[derive(Default)]
 pub(super) struct Placed {
     pub title: String,
     pub lines: Vec<String>,
@@ -27,12 +33,22 @@ pub(super) struct Placed {
     pub y: usize,
     pub width: usize,
     pub height: usize,
+    /// How far before it arrows go straight: as far as a label is long.
+    pub straight: usize,
 }
 
 /// From box to box, over the places it passes in between.
 pub(super) struct Arrow {
     pub way: Vec<usize>,
     pub label: Option<&'static str>,
+    /// The height at which it reaches its box: each has its own, so that labels do not meet.
+    pub entry: usize,
+}
+
+impl Arrow {
+    fn to(&self) -> usize {
+        self.way[self.way.len() - 1]
+    }
 }
 
 pub(super) fn layout(picture: &Picture) -> Layout {
@@ -40,8 +56,10 @@ pub(super) fn layout(picture: &Picture) -> Layout {
     let mut boxes = fill(picture, &box_of);
     let mut arrows = arrows(picture, &box_of);
     let mut ranks = ranks(boxes.len(), &arrows);
+    make_room(&mut boxes, &arrows);
     make_way(&mut boxes, &mut arrows, &mut ranks);
     place(&mut boxes, &arrows, &ranks);
+    enter(&boxes, &mut arrows);
     let width = boxes.iter().map(|one| one.x + one.width).max().unwrap_or(0) + 1;
     let height = boxes.iter().map(|one| one.y + one.height).max().unwrap_or(0) + 1;
     Layout { boxes, arrows, width, height }
@@ -79,14 +97,7 @@ fn fill(picture: &Picture, box_of: &[usize]) -> Vec<Placed> {
         };
         match boxes.get_mut(*at) {
             Some(one) => one.lines.push(line),
-            None => boxes.push(Placed {
-                title: node.stream.clone(),
-                lines: vec![line],
-                x: 0,
-                y: 0,
-                width: 0,
-                height: 0,
-            }),
+            None => boxes.push(Placed { title: node.stream.clone(), lines: vec![line], ..Placed::default() }),
         }
     }
     for one in &mut boxes {
@@ -100,7 +111,7 @@ fn fill(picture: &Picture, box_of: &[usize]) -> Vec<Placed> {
 
 fn arrows(picture: &Picture, box_of: &[usize]) -> Vec<Arrow> {
     let between = picture.edges.iter().filter(|edge| box_of[edge.from] != box_of[edge.to]);
-    let arrow = |from, to, kind| Arrow { way: vec![from, to], label: label(kind) };
+    let arrow = |from, to, kind| Arrow { way: vec![from, to], label: label(kind), entry: 0 };
     between.map(|edge| arrow(box_of[edge.from], box_of[edge.to], edge.kind)).collect()
 }
 
@@ -116,6 +127,30 @@ fn ranks(count: usize, arrows: &[Arrow]) -> Vec<usize> {
     ranks
 }
 
+/// A box is as high as the arrows into it need.
+fn make_room(boxes: &mut [Placed], arrows: &[Arrow]) {
+    for (index, one) in boxes.iter_mut().enumerate() {
+        let entries = arrows.iter().filter(|arrow| arrow.to() == index).count();
+        one.height = one.height.max((entries + 1) * ENTRY);
+    }
+}
+
+/// The arrows into a box reach it one below the other, in the order of what they come from.
+fn enter(boxes: &[Placed], arrows: &mut [Arrow]) {
+    for (index, one) in boxes.iter().enumerate() {
+        let mut entries: Vec<&mut Arrow> = arrows.iter_mut().filter(|arrow| arrow.to() == index).collect();
+        entries.sort_by_key(|arrow| middle(&boxes[arrow.way[arrow.way.len() - 2]]));
+        let parts = entries.len() + 1;
+        for (place, arrow) in entries.into_iter().enumerate() {
+            arrow.entry = one.y + one.height * (place + 1) / parts;
+        }
+    }
+}
+
+fn middle(one: &Placed) -> usize {
+    one.y + one.height / 2
+}
+
 /// An arrow over several ranks gets a place in each of them, so that it crosses no box.
 fn make_way(boxes: &mut Vec<Placed>, arrows: &mut [Arrow], ranks: &mut Vec<usize>) {
     for arrow in arrows {
@@ -123,7 +158,7 @@ fn make_way(boxes: &mut Vec<Placed>, arrows: &mut [Arrow], ranks: &mut Vec<usize
         let mut way = vec![from];
         for rank in ranks[from] + 1..ranks[to] {
             way.push(boxes.len());
-            boxes.push(Placed { title: String::new(), lines: vec![], x: 0, y: 0, width: 0, height: 0 });
+            boxes.push(Placed::default());
             ranks.push(rank);
         }
         way.push(to);
@@ -131,7 +166,7 @@ fn make_way(boxes: &mut Vec<Placed>, arrows: &mut [Arrow], ranks: &mut Vec<usize
     }
 }
 
-/// Ranks from left to right, each as wide as its widest box; between two there is room for the widest label. In a
+/// Ranks from left to right, each as wide as its widest box; between two there is room for curves and the widest label. In a
 /// rank boxes come in the order of what they come from, and ranks are centred, so that arrows are short.
 fn place(boxes: &mut [Placed], arrows: &[Arrow], ranks: &[usize]) {
     let last = ranks.iter().copied().max().unwrap_or(0);
@@ -141,7 +176,7 @@ fn place(boxes: &mut [Placed], arrows: &[Arrow], ranks: &[usize]) {
         members.iter().map(|index| boxes[*index].height + GAP_Y).sum::<usize>().saturating_sub(GAP_Y)
     };
     let tallest = members.iter().map(|members| height_of(boxes, members)).max().unwrap_or(0);
-    let mut x = 1;
+    let (mut x, mut straight) = (1, 0);
     for (rank, mut members) in members.into_iter().enumerate() {
         members.sort_by_key(|index| middle_of_sources(*index, boxes, arrows));
         let mut y = 1 + (tallest - height_of(boxes, &members)) / 2;
@@ -149,20 +184,22 @@ fn place(boxes: &mut [Placed], arrows: &[Arrow], ranks: &[usize]) {
         for index in members {
             boxes[index].x = x;
             boxes[index].y = y;
+            boxes[index].straight = straight;
             y += boxes[index].height + GAP_Y;
             if boxes[index].lines.is_empty() {
                 boxes[index].width = widest;
             }
         }
-        let into_next = arrows.iter().filter(|arrow| ranks[arrow.way[arrow.way.len() - 1]] == rank + 1);
-        let label = into_next.filter_map(|arrow| arrow.label).map(|label| (label.len() + 4) * CHAR).max();
-        x += widest + label.unwrap_or(0).max(40);
+        let into_next = arrows.iter().filter(|arrow| ranks[arrow.to()] == rank + 1);
+        let labels = into_next.filter_map(|arrow| arrow.label);
+        straight = labels.map(|label| label.len() * CHAR + TIP).max().unwrap_or(0);
+        x += widest + straight + CURVES;
     }
 }
 
 /// The mean height of what a box comes from; 0 for a source, which keeps its place in the text.
 fn middle_of_sources(index: usize, boxes: &[Placed], arrows: &[Arrow]) -> usize {
     let steps = arrows.iter().flat_map(|arrow| arrow.way.windows(2)).filter(|step| step[1] == index);
-    let middles: Vec<usize> = steps.map(|step| boxes[step[0]].y + boxes[step[0]].height / 2).collect();
+    let middles: Vec<usize> = steps.map(|step| middle(&boxes[step[0]])).collect();
     middles.iter().sum::<usize>() / middles.len().max(1)
 }

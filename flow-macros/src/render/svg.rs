@@ -1,6 +1,6 @@
 //! The picture in rustdoc: one line of SVG in the colours of the page around it.
 
-use super::layout::{Arrow, CHAR, LINE, Layout, Placed, layout};
+use super::layout::{Arrow, CHAR, LINE, Layout, Placed, TIP, layout};
 use crate::plan::picture::Picture;
 use std::fmt::Write;
 
@@ -38,30 +38,27 @@ fn draw_box(out: &mut String, one: &Placed) {
     }
 }
 
-/// A curve from the right side of one box to the left side of another, straight through the places between; its
-/// label stands before the tip, on the side the curve does not come from.
+/// A curve from the right side of one box towards another, straight through the places between and at its end, where its label
+/// stands on it.
 fn draw_arrow(out: &mut String, arrow: &Arrow, boxes: &[Placed]) {
     let weight = if arrow.label.is_some() { 2 } else { 1 };
-    let (mut path, mut above, mut tip) = (String::new(), true, (0, 0));
-    for step in arrow.way.windows(2) {
+    let (mut path, mut x, mut y) = (String::new(), 0, 0);
+    for (number, step) in arrow.way.windows(2).enumerate() {
         let (from, to) = (&boxes[step[0]], &boxes[step[1]]);
         let (x1, y1) = (from.x + from.width, from.y + from.height / 2);
-        let (x2, y2) = (to.x, to.y + to.height / 2);
-        let bend = (x1 + x2) / 2;
-        let begin = if path.is_empty() { 'M' } else { 'L' };
+        (x, y) = (to.x, if number + 2 == arrow.way.len() { arrow.entry } else { to.y + to.height / 2 });
+        let x2 = x - to.straight;
+        let (begin, bend) = (if number == 0 { 'M' } else { 'L' }, (x1 + x2) / 2);
         // writing to a string cannot fail
-        let _ = write!(path, "{begin}{x1} {y1}C{bend} {y1} {bend} {y2} {x2} {y2}");
-        (above, tip) = (y1 >= y2, (x2, y2));
+        let _ = write!(path, "{begin}{x1} {y1}C{bend} {y1} {bend} {y} {x2} {y}H{x}");
     }
-    let (x, y) = tip;
     let _ = write!(
         out,
         "<path d=\"{path}\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"{weight}\"/>\
          <path d=\"M{x} {y}l-7 -4v8z\"/>"
     );
     if let Some(label) = arrow.label {
-        let (x, y) =
-            (x.saturating_sub(label.len() * CHAR + 10), if above { y.saturating_sub(6) } else { y + 14 });
+        let (x, y) = (x - label.len() * CHAR - TIP, y.saturating_sub(5));
         let _ = write!(out, "<text x=\"{x}\" y=\"{y}\">{label}</text>");
     }
 }

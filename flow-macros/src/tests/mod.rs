@@ -3,6 +3,7 @@
 mod errors;
 mod examples;
 mod expansions;
+mod labels;
 mod pictures;
 
 use crate::diag::{Diagnostics, Report};

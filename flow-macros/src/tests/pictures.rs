@@ -5,7 +5,7 @@ use crate::plan::picture::Picture;
 use crate::render;
 use expect_test::expect;
 
-const TEXT: &str = r#"pub fn p(path: PathBuf) {
+pub(super) const TEXT: &str = r#"pub fn p(path: PathBuf) {
     let flights = source(csv::<Flight>(path)).filter(|f| f.dep_delay.is_some()).event_time(at, disorder = 1d);
     let weather = clean(source(csv::<Weather>(path)));
     let (hourly, late) = flights
@@ -20,7 +20,11 @@ const TEXT: &str = r#"pub fn p(path: PathBuf) {
 }"#;
 
 fn picture<T>(look: impl FnOnce(&Picture) -> T) -> T {
-    let source = crate::ast::sources(TEXT.parse().expect("tokens")).remove(0);
+    picture_of(TEXT, look)
+}
+
+pub(super) fn picture_of<T>(text: &str, look: impl FnOnce(&Picture) -> T) -> T {
+    let source = crate::ast::sources(text.parse().expect("tokens")).remove(0);
     let mut diagnostics = Diagnostics::new();
     let ast = crate::ast::parse(source, &mut diagnostics).expect("a pipeline");
     let graph = crate::graph::build(&ast, &mut diagnostics);
@@ -112,13 +116,14 @@ fn the_svg_is_one_line_in_the_colours_of_the_page() {
     assert!(svg.contains("currentColor") && !svg.contains("black") && !svg.contains("#000"));
 }
 
+pub(super) fn number(text: &str, name: &str) -> usize {
+    let from = text.find(&format!(" {name}=\"")).expect("an attribute") + name.len() + 3;
+    text[from..].split('"').next().and_then(|number| number.parse().ok()).expect("a number")
+}
+
 #[test]
 fn no_two_boxes_overlap() {
     let svg = picture(render::svg);
-    let number = |text: &str, name: &str| -> usize {
-        let from = text.find(&format!(" {name}=\"")).expect("an attribute") + name.len() + 3;
-        text[from..].split('"').next().and_then(|number| number.parse().ok()).expect("a number")
-    };
     let boxes: Vec<[usize; 4]> = svg
         .split("<rect")
         .skip(1)

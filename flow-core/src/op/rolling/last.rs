@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 use std::vec::IntoIter;
 
 /// A chain with `dedup_last` behind it, in a pipeline of mode `M`.
-pub struct DedupLast<C, F, M> {
+pub struct LastOf<C, F, M> {
     prev: C,
     key: F,
     edge: EdgeRef,
@@ -25,14 +25,14 @@ pub struct DedupLast<C, F, M> {
     mode: PhantomData<fn() -> M>,
 }
 
-impl<C: Clone, F: Clone, M> Clone for DedupLast<C, F, M> {
+impl<C: Clone, F: Clone, M> Clone for LastOf<C, F, M> {
     fn clone(&self) -> Self {
         let (prev, key, edge) = (self.prev.clone(), self.key.clone(), self.edge.clone());
-        DedupLast { prev, key, edge, meta: self.meta, mode: PhantomData }
+        LastOf { prev, key, edge, meta: self.meta, mode: PhantomData }
     }
 }
 
-impl<C, F, M> Chain for DedupLast<C, F, M>
+impl<C, F, M> Chain for LastOf<C, F, M>
 where
     C: Chain,
     F: KeyFn<C::Out, Key: Keep<M>, Value: Keep<M> + Send>,
@@ -87,7 +87,7 @@ struct LastHead<X, F: KeyFn<X>, N, M> {
     next: Timeless<N>,
     meta: Meta,
     duplicates: Counter,
-    types: PhantomData<fn() -> (X, M)>,
+    types: PhantomData<fn(X) -> M>,
 }
 
 impl<X, F, N, S, M> Head<Item<X, F, S>> for LastHead<X, F, N, M>
@@ -201,12 +201,12 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     /// assert_eq!(out.take(), [(7, "paid"), (8, "new")]);
     /// ```
     #[track_caller]
-    pub fn dedup_last(self) -> Stream<(F::Key, F::Value), K::Untimed, Proved<C, DedupLast<C, F, K::Mode>>>
+    pub fn dedup_last(self) -> Stream<(F::Key, F::Value), K::Untimed, Proved<C, LastOf<C, F, K::Mode>>>
     where
         K: Ends,
         F::Value: Keep<K::Mode> + Send,
     {
         let (edge, meta) = (EdgeRef::fresh(), Meta::new("dedup_last"));
-        Stream::of(DedupLast { prev: self.chain, key: self.key, edge, meta, mode: PhantomData })
+        Stream::of(LastOf { prev: self.chain, key: self.key, edge, meta, mode: PhantomData })
     }
 }

@@ -9,7 +9,7 @@ mod numbers;
 pub mod rolls;
 
 pub use keeping::{FirstOf, TopOf};
-pub use last::DedupLast;
+pub use last::LastOf;
 pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
 
 use super::edges::sender_tail;
@@ -96,7 +96,7 @@ impl<C: Clone, F: Clone, R: Clone, M> Clone for Rolling<C, F, R, M> {
 }
 
 /// What crosses: the hash, the key with the rest of the record, the timestamp.
-pub(super) type Item<X, F, S> = (u64, <F as KeyTypes<X>>::Route, <F as KeyTypes<X>>::Rest, S);
+pub type Item<X, F, S> = (u64, <F as KeyTypes<X>>::Route, <F as KeyTypes<X>>::Rest, S);
 
 impl<C, F, R, M> Chain for Rolling<C, F, R, M>
 where
@@ -129,7 +129,7 @@ where
 }
 
 /// Sends each record to the instance that owns its key group.
-pub(super) struct ByKeyGroup<X, F, M> {
+pub(crate) struct ByKeyGroup<X, F, M> {
     key: F,
     outs: Outs<M>,
     edge: EdgeRef,
@@ -137,7 +137,7 @@ pub(super) struct ByKeyGroup<X, F, M> {
 }
 
 impl<X, F, M: Send + 'static> ByKeyGroup<X, F, M> {
-    pub(super) fn new(key: F, edge: EdgeRef) -> Self {
+    pub(crate) fn new(key: F, edge: EdgeRef) -> Self {
         ByKeyGroup { key, outs: Outs::new(edge.id), edge, record: PhantomData }
     }
 }

@@ -1,0 +1,75 @@
+//! How a process is put behind a keyed stream.
+
+use super::Process;
+use super::head::ProcessHead;
+use super::kinds::TimerKinds;
+use crate::op::rolling::{ByKeyGroup, Item};
+use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
+use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
+use crate::state::Keep;
+use crate::time::{Grid, Timestamp};
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+/// A chain with a process behind it, in a pipeline of mode `M`.
+pub struct Processed<C, F, P, M> {
+    prev: C,
+    key: F,
+    process: P,
+    edge: EdgeRef,
+    meta: Meta,
+    mode: PhantomData<fn() -> M>,
+}
+
+impl<C: Clone, F: Clone, P: Clone, M> Clone for Processed<C, F, P, M> {
+    fn clone(&self) -> Self {
+        let (prev, key, process) = (self.prev.clone(), self.key.clone(), self.process.clone());
+        Processed { prev, key, process, edge: self.edge.clone(), meta: self.meta, mode: PhantomData }
+    }
+}
+
+/// Which watermarks a process with these stamps can tell apart: with event time, all.
+pub fn listens<S: Stamp>(behind: Grid) -> Grid {
+    if TypeId::of::<S>() == TypeId::of::<Timestamp>() { Grid::every() } else { behind }
+}
+
+impl<C, F, P, M> Chain for Processed<C, F, P, M>
+where
+    C: Chain,
+    F: KeyFn<C::Out, Key: Keep<M>>,
+    P: Process<F::Key, F::Value, C::Stamp, State: Keep<M>>,
+    M: 'static,
+{
+    type Out = P::Out;
+    type Stamp = <P::Timers as TimerKinds>::Stamp<C::Stamp>;
+    type Root = C::Root;
+    fn build<N: Push<P::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, "state and timers of a key, one look-up an element");
+        self.edge.listen(listens::<C::Stamp>(next.grid()));
+        let head =
+            ProcessHead::<C::Out, F, P, C::Stamp, N, M>::new(self.key.clone(), self.process, next, meta);
+        let stage = HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(head);
+        cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::KeyBy)], stage);
+        cx.out(&self.edge);
+        self.prev.build(cx, ByKeyGroup::new(self.key, self.edge), visit);
+    }
+}
+
+/// The stream behind a process.
+pub type ProcessOf<X, K, C, F, P> = Stream<
+    <P as Process<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp>>::Out,
+    <<P as Process<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp>>::Timers as TimerKinds>::Kind<K>,
+    Proved<C, Processed<C, F, P, <K as Kind>::Mode>>,
+>;
+
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
+    /// State and timers for each key, in your own hands: see [`Process`].
+    #[track_caller]
+    pub fn process<P>(self, process: P) -> ProcessOf<X, K, C, F, P>
+    where
+        P: Process<F::Key, F::Value, K::Stamp, State: Keep<K::Mode>>,
+    {
+        let (edge, meta) = (EdgeRef::fresh(), Meta::new("process"));
+        Stream::of(Processed { prev: self.chain, key: self.key, process, edge, meta, mode: PhantomData })
+    }
+}

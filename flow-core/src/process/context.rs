@@ -1,0 +1,169 @@
+//! What a process can ask and do while it is called.
+
+use super::around::{Around, In};
+use super::kinds::{EventTimers, InEventTime, OnTheClock, TimerKinds};
+use crate::stage::Stamp;
+use crate::state::Owner;
+use crate::time::{Millis, Timestamp};
+
+/// The context of a call: of keys `K`, emitting `O`, on a stream whose records carry `S`, with timers of kind `P`.
+pub struct Context<'a, K, O, S: Stamp = Timestamp, P: TimerKinds = EventTimers> {
+    pub(super) key: &'a K,
+    pub(super) hash: u64,
+    pub(super) same: &'a dyn Fn(&K, &K) -> bool,
+    pub(super) stamp: S,
+    pub(super) out: &'a mut Vec<(O, P::Stamp<S>)>,
+    pub(super) around: &'a mut Around<K>,
+    pub(super) clear: bool,
+}
+
+impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
+    /// The key whose record or timer it is.
+    #[inline(always)]
+    pub fn key(&self) -> &K {
+        self.key
+    }
+
+    /// Emits `x`, at the timestamp of the record, or at the time of the timer.
+    #[inline(always)]
+    pub fn emit(&mut self, x: O) {
+        self.out.push((x, P::stamp(self.stamp)));
+    }
+
+    /// The host's clock. It is read once for a batch.
+    pub fn now(&mut self) -> Timestamp {
+        self.around.now()
+    }
+
+    /// The number of this parallel instance, from 0.
+    pub fn instance(&self) -> usize {
+        self.around.instance.0
+    }
+
+    /// How many instances of this operator there are.
+    pub fn parallelism(&self) -> usize {
+        self.around.instance.1
+    }
+
+    /// Forgets the state of the key: it leaves the table after this call. Its timers stay.
+    pub fn clear(&mut self) {
+        self.clear = true;
+    }
+
+    /// The time of the record, or that for which the timer was set. In a timer of the clock, where the watermark is.
+    #[inline(always)]
+    pub fn timestamp(&self) -> Timestamp
+    where
+        S: InEventTime,
+    {
+        self.stamp.time()
+    }
+
+    /// Where the watermark is. Inside a firing, at the timer's time.
+    #[inline(always)]
+    pub fn watermark(&self) -> Timestamp
+    where
+        S: InEventTime,
+    {
+        self.around.watermark
+    }
+}
+
+impl<K: Clone, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
+    /// Sets a timer of this key in event time: it fires when the watermark reaches `at`, once, however often it is set. Where the
+    /// watermark has passed `at` it fires when the watermark rises next.
+    pub fn set_timer(&mut self, at: Timestamp)
+    where
+        S: InEventTime,
+    {
+        self.set(In::Event, at, 0);
+    }
+
+    /// Deletes the timer of this key at `at`, if it is set.
+    pub fn delete_timer(&mut self, at: Timestamp)
+    where
+        S: InEventTime,
+    {
+        self.delete(In::Event, at);
+    }
+
+    /// From now on a timer of this key fires at each multiple of `every` in event time, as often as that is, until it is deleted
+    /// or the input ends. The first is behind the watermark and the record.
+    ///
+    /// # Panics
+    /// If `every` is not positive.
+    pub fn set_interval(&mut self, every: Millis)
+    where
+        S: InEventTime,
+    {
+        let from = self.around.watermark.max(self.stamp.time());
+        self.set_interval_from(In::Event, from, every);
+    }
+
+    /// Ends the interval of this length, if there is one.
+    pub fn delete_interval(&mut self, every: Millis)
+    where
+        S: InEventTime,
+    {
+        self.around.event.delete_interval((self.hash, self.key, self.same), every.0);
+    }
+
+    /// Sets a timer of this key on the host's clock: it fires when the clock has passed `at`, or at the end of the input.
+    pub fn set_processing_timer(&mut self, at: Timestamp)
+    where
+        P: OnTheClock,
+    {
+        self.set(In::Processing, at, 0);
+    }
+
+    /// Deletes the timer of this key on the host's clock at `at`, if it is set.
+    pub fn delete_processing_timer(&mut self, at: Timestamp)
+    where
+        P: OnTheClock,
+    {
+        self.delete(In::Processing, at);
+    }
+
+    /// [`Context::set_interval`] on the host's clock.
+    ///
+    /// # Panics
+    /// If `every` is not positive.
+    pub fn set_processing_interval(&mut self, every: Millis)
+    where
+        P: OnTheClock,
+    {
+        let from = self.now();
+        self.set_interval_from(In::Processing, from, every);
+    }
+
+    /// Ends the interval of this length on the host's clock, if there is one.
+    pub fn delete_processing_interval(&mut self, every: Millis)
+    where
+        P: OnTheClock,
+    {
+        self.around.processing.delete_interval((self.hash, self.key, self.same), every.0);
+    }
+
+    fn set(&mut self, time: In, at: Timestamp, every: i64) {
+        if self.around.is_ending() {
+            return self.around.drop_timer();
+        }
+        let passed = self.around.passed(time);
+        let of: Owner<K> = (self.hash, self.key, self.same);
+        self.around.timers(time).set_every(of, at, passed, every);
+    }
+
+    fn delete(&mut self, time: In, at: Timestamp) {
+        let of: Owner<K> = (self.hash, self.key, self.same);
+        self.around.timers(time).delete(of, at);
+    }
+
+    fn set_interval_from(&mut self, time: In, from: Timestamp, every: Millis) {
+        assert!(every.0 > 0, "an interval has to be longer than 0ms");
+        let of: Owner<K> = (self.hash, self.key, self.same);
+        if !self.around.timers(time).has_interval(of, every.0) {
+            let next = from.0.div_euclid(every.0).saturating_add(1).saturating_mul(every.0);
+            self.set(time, Timestamp(next), every.0);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The state of all keys of an instance, and one call of the user's code: what every operator with timers is made of.
+
+use super::around::{Around, In};
+use super::context::Context;
+use super::kinds::TimerKinds;
+use crate::error::Result;
+use crate::op::operator::{OpError, operator_error};
+use crate::stage::{Faults, Fire, Meta, OpenCx, Push, Stamp};
+use crate::state::{KeyTable, Timer};
+use crate::time::Timestamp;
+
+/// Timers that fire between two looks at the room downstream.
+const FIRED_AT_ONCE: usize = 256;
+
+/// How many look-ups are under way at once.
+pub const AHEAD: usize = 32;
+
+/// State `St` of keys `K` and what is around it, with `N` behind it.
+pub struct Core<K, St, O, S: Stamp, P: TimerKinds, N> {
+    /// The state of each key.
+    pub table: KeyTable<K, St>,
+    /// Timers, watermark and clock.
+    pub around: Around<K>,
+    /// What lies behind.
+    pub next: N,
+    /// Whether a call has failed: nothing is called any more.
+    pub failed: bool,
+    /// What a call has emitted.
+    out: Vec<(O, P::Stamp<S>)>,
+    meta: Meta,
+    faults: Faults,
+}
+
+/// How keys are compared and hashed.
+pub struct Keys<Same, Hash> {
+    /// Whether two are equal.
+    pub same: Same,
+    /// The hash of one.
+    pub hash: Hash,
+}
+
+impl<K, St, O, S, P, N> Core<K, St, O, S, P, N>
+where
+    K: Clone,
+    O: 'static,
+    S: Stamp,
+    P: TimerKinds,
+    N: Push<O, P::Stamp<S>>,
+{
+    /// With nothing kept.
+    pub fn new(next: N, meta: Meta) -> Self {
+        Core {
+            table: KeyTable::default(),
+            around: Around::default(),
+            next,
+            failed: false,
+            out: Vec::new(),
+            meta,
+            faults: Faults::default(),
+        }
+    }
+
+    /// Connects it to what its stage gives; `opened` says how the user's own `open` went.
+    ///
+    /// # Errors
+    /// What `opened` says.
+    pub fn open(&mut self, cx: &OpenCx, opened: Result<(), OpError>) -> Result<()> {
+        self.faults = cx.faults().clone();
+        self.around.open(cx, &self.meta.id());
+        opened.map_err(|error| operator_error(&self.meta, &error))
+    }
+
+    /// Calls `f` for `item` with the state of the key that `is` the item's, made with `insert` where there is none, and passes on
+    /// what it emits. Room for a new key has been reserved.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "two of three closures borrow what the last uses up")]
+    pub fn call<I, Same: Fn(&K, &K) -> bool, Hash: Fn(&K) -> u64>(
+        &mut self,
+        keys: &Keys<Same, Hash>,
+        hash: u64,
+        stamp: S,
+        item: I,
+        is: impl Fn(&I, &K) -> bool,
+        insert: impl FnOnce(&I) -> (K, St),
+        f: impl FnOnce(I, &mut St, &mut Context<'_, K, O, S, P>) -> Result<(), OpError>,
+    ) {
+        let (key, state) = self.table.entry(hash, |k| is(&item, k), || insert(&item));
+        let (out, around) = (&mut self.out, &mut self.around);
+        let mut cx = Context { key, hash, same: &keys.same, stamp, out, around, clear: false };
+        let called = f(item, state, &mut cx);
+        if cx.clear {
+            let key = key.clone();
+            self.clear(keys, hash, &key);
+        }
+        if let Err(error) = called {
+            return self.fail(&error);
+        }
+        if !self.out.is_empty() {
+            for (x, stamp) in self.out.drain(..) {
+                self.next.push(x, stamp);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn clear<Same: Fn(&K, &K) -> bool, Hash: Fn(&K) -> u64>(
+        &mut self,
+        keys: &Keys<Same, Hash>,
+        hash: u64,
+        key: &K,
+    ) {
+        self.table.remove(hash, |k| (keys.same)(k, key), &keys.hash);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self, error: &OpError) {
+        self.failed = true;
+        self.out.clear();
+        self.faults.raise(operator_error(&self.meta, error));
+    }
+
+    /// Fires the timers that are due, as far as there is room: `f` is called with `user` for each, `new` makes the state of a key
+    /// that has none.
+    #[inline(never)]
+    pub fn fire<U, Same: Fn(&K, &K) -> bool, Hash: Fn(&K) -> u64>(
+        &mut self,
+        keys: &Keys<Same, Hash>,
+        user: &mut U,
+        new: impl Fn(&U) -> St,
+        f: impl Fn(&mut U, (In, Timestamp), &mut St, &mut Context<'_, K, O, S, P>) -> Result<(), OpError>,
+    ) -> Fire {
+        self.around.forget_now();
+        loop {
+            if !self.next.room() {
+                return Fire::Paused;
+            }
+            for _ in 0..FIRED_AT_ONCE {
+                if self.failed {
+                    return Fire::Done;
+                }
+                let Some((time, Timer { key, hash, at, .. })) = self.around.pop(&keys.same) else {
+                    return Fire::Done;
+                };
+                let stamp = S::of(if time == In::Event { at } else { self.around.watermark });
+                self.table.reserve(1, &keys.hash);
+                let (is, fresh) = (|own: &K, k: &K| (keys.same)(own, k), new(user));
+                let insert = |own: &K| (own.clone(), fresh);
+                self.call(keys, hash, stamp, key, is, insert, |_, state, cx| f(user, (time, at), state, cx));
+            }
+        }
+    }
+}

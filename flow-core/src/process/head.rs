@@ -1,0 +1,124 @@
+//! The operator: a call for each record and for each timer that is due.
+
+use super::Process;
+use super::around::In;
+use super::core::{AHEAD, Core, Keys};
+use super::kinds::TimerKinds;
+use super::saved::{restore, snapshot};
+use crate::error::Result;
+use crate::op::KeyFn;
+use crate::op::rolling::Item;
+use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::Keep;
+use crate::time::Timestamp;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::vec::IntoIter;
+
+/// The head of the stage of a process.
+pub struct ProcessHead<X, F: KeyFn<X>, P: Process<F::Key, F::Value, S>, S: Stamp, N, M> {
+    core: Core<F::Key, P::State, P::Out, S, P::Timers, N>,
+    key: F,
+    process: P,
+    types: PhantomData<fn(X) -> M>,
+}
+
+impl<X, F, P, S, N, M> ProcessHead<X, F, P, S, N, M>
+where
+    F: KeyFn<X>,
+    P: Process<F::Key, F::Value, S>,
+    S: Stamp,
+    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+{
+    pub fn new(key: F, process: P, next: N, meta: Meta) -> Self {
+        ProcessHead { core: Core::new(next, meta), key, process, types: PhantomData }
+    }
+}
+
+impl<X, F, P, S, N, M> Head<Item<X, F, S>> for ProcessHead<X, F, P, S, N, M>
+where
+    X: 'static,
+    F: KeyFn<X, Key: Keep<M>>,
+    P: Process<F::Key, F::Value, S, State: Keep<M>>,
+    S: Stamp,
+    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+    M: 'static,
+{
+    type Part = Infallible;
+
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.core.next
+    }
+
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.core.next
+    }
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let opened = self.process.open(cx.context());
+        self.core.open(cx, opened)
+    }
+
+    /// The tight loop of a process.
+    #[inline(never)]
+    fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
+        let ProcessHead { core, key, process, .. } = self;
+        let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
+        core.around.forget_now();
+        core.table.reserve(n, keys.hash);
+        for (hash, ..) in items.as_slice().iter().take(AHEAD) {
+            core.table.prefetch(*hash);
+        }
+        for _ in 0..n {
+            if let Some((hash, ..)) = items.as_slice().get(AHEAD) {
+                core.table.prefetch(*hash);
+            }
+            if core.failed {
+                return;
+            }
+            let Some((hash, route, rest, stamp)) = items.next() else { return };
+            let fresh = process.state();
+            let insert = |route: &(F::Route, F::Rest)| (key.key(&route.0), fresh);
+            let is = |item: &(F::Route, F::Rest), k: &F::Key| key.is(&item.0, k);
+            core.call(&keys, hash, stamp, (route, rest), is, insert, |(route, rest), state, cx| {
+                process.event(key.value(route, rest), state, cx)
+            });
+        }
+    }
+
+    fn watermark(&mut self, w: Timestamp) {
+        self.core.around.rise(w);
+    }
+
+    fn end(&mut self) {
+        self.core.around.end();
+    }
+
+    fn fire(&mut self) -> Fire {
+        let ProcessHead { core, key, process, .. } = self;
+        let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
+        core.fire(&keys, process, P::state, |process, (time, at), state, cx| match time {
+            In::Event => process.timer(at, state, cx),
+            In::Processing => process.processing_timer(at, state, cx),
+        })
+    }
+
+    fn overdue(&mut self) -> bool {
+        self.core.around.overdue()
+    }
+
+    fn deadline(&self) -> Option<i64> {
+        self.core.around.deadline()
+    }
+
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        let key = &self.key;
+        snapshot::<M, _, _>(&self.core.table, &self.core.around, group, out, |k| key.hash(k))
+    }
+
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        let ProcessHead { core, key, .. } = self;
+        let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
+        restore::<M, _, _, _, _>(&mut core.table, &mut core.around, bytes, &keys)
+    }
+}

@@ -1,0 +1,89 @@
+//! How the state of a process is written down, key group by key group.
+//!
+//! ```text
+//! entries ( key state )^entries  timers  timers of the clock         timers: count ( key time interval )^count
+//! ```
+//!
+//! Counts are little-endian u32, times and intervals i64. Timers stand in the order in which they would fire, which is kept within
+//! a group.
+
+use super::around::{Around, In};
+use super::core::Keys;
+use crate::error::Result;
+use crate::exchange::key_group;
+use crate::state::{Keep, KeyTable, Timers};
+use crate::time::Timestamp;
+use crate::window::take_bytes as take;
+
+/// Writes the state and the timers of one key group.
+pub fn snapshot<M, K: Keep<M>, St: Keep<M>>(
+    table: &KeyTable<K, St>,
+    around: &Around<K>,
+    group: usize,
+    out: &mut Vec<u8>,
+    hash_of: impl Fn(&K) -> u64,
+) -> Result<()> {
+    if table.is_empty() && around.event.is_empty() && around.processing.is_empty() {
+        return Ok(());
+    }
+    K::kept(|| {
+        let of_group = || table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
+        count(of_group().count(), out);
+        for (key, state) in of_group() {
+            key.write(out)?;
+            state.write(out)?;
+        }
+        timers::<M, K>(&around.event, group, out)?;
+        timers::<M, K>(&around.processing, group, out)
+    })
+}
+
+fn count(n: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn timers<M, K: Keep<M>>(timers: &Timers<K>, group: usize, out: &mut Vec<u8>) -> Result<()> {
+    let of_group = || timers.iter().filter(|timer| key_group(timer.0) == group);
+    count(of_group().count(), out);
+    for (_, key, at, every) in of_group() {
+        key.write(out)?;
+        out.extend_from_slice(&at.0.to_le_bytes());
+        out.extend_from_slice(&every.to_le_bytes());
+    }
+    Ok(())
+}
+
+/// Adds what [`snapshot`] wrote.
+pub fn restore<M, K, St, Same, Hash>(
+    table: &mut KeyTable<K, St>,
+    around: &mut Around<K>,
+    mut bytes: &[u8],
+    keys: &Keys<Same, Hash>,
+) -> Result<()>
+where
+    K: Keep<M> + Clone,
+    St: Keep<M>,
+    Same: Fn(&K, &K) -> bool,
+    Hash: Fn(&K) -> u64,
+{
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    K::kept(|| {
+        for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
+            let (key, state) = (K::read(&mut bytes)?, St::read(&mut bytes)?);
+            table.reserve(1, &keys.hash);
+            table.entry((keys.hash)(&key), |_| false, || (key, state));
+        }
+        for time in [In::Event, In::Processing] {
+            for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
+                let key = K::read(&mut bytes)?;
+                let at = Timestamp(i64::from_le_bytes(take(&mut bytes)?));
+                let every = i64::from_le_bytes(take(&mut bytes)?);
+                let passed = around.passed(time);
+                around.timers(time).set_every(((keys.hash)(&key), &key, &keys.same), at, passed, every);
+            }
+        }
+        Ok(())
+    })
+}
