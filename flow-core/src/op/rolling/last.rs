@@ -87,7 +87,7 @@ struct LastHead<X, F: KeyFn<X>, N, M> {
     next: Timeless<N>,
     meta: Meta,
     duplicates: Counter,
-    types: PhantomData<fn() -> (X, M)>,
+    types: PhantomData<fn(X) -> M>,
 }
 
 impl<X, F, N, S, M> Head<Item<X, F, S>> for LastHead<X, F, N, M>
