@@ -51,7 +51,7 @@ pub trait Evictor: Copy + Send + 'static {
 
 /// The last records of a window: [`last`].
 #[derive(Debug, Clone, Copy)]
-pub struct Last<L>(L);
+pub struct Latest<L>(L);
 
 /// The last records of a window: so many, or those of so much time before the newest one.
 ///
@@ -67,13 +67,13 @@ pub struct Last<L>(L);
 /// # job.run().unwrap();
 /// assert_eq!(out.take(), [(0, 25.0), (10, 5.0)]);
 /// ```
-pub fn last<L>(length: L) -> Last<L> {
-    Last(length)
+pub fn last<L>(length: L) -> Latest<L> {
+    Latest(length)
 }
 
 macro_rules! numbers {
     ($($number:ty),*) => {$(
-        impl Evictor for Last<$number> {
+        impl Evictor for Latest<$number> {
             const BY_TIME: bool = false;
             #[inline]
             fn leaves(&self, kept: usize, _: Timestamp, _: Timestamp) -> bool {
@@ -88,7 +88,7 @@ macro_rules! numbers {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<K: Kind> EvictsOf<K> for Last<$number> {
+        impl<K: Kind> EvictsOf<K> for Latest<$number> {
             type Holds = ();
         }
     )*};
@@ -97,7 +97,7 @@ numbers!(i32, u32, u64, usize);
 
 macro_rules! durations {
     ($($duration:ty),*) => {$(
-        impl Evictor for Last<$duration> {
+        impl Evictor for Latest<$duration> {
             const BY_TIME: bool = true;
             #[inline]
             fn leaves(&self, _: usize, oldest: Timestamp, newest: Timestamp) -> bool {
@@ -111,7 +111,7 @@ macro_rules! durations {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<K: HasEventTime> EvictsOf<K> for Last<$duration> {
+        impl<K: HasEventTime> EvictsOf<K> for Latest<$duration> {
             type Holds = ();
         }
     )*};
