@@ -79,3 +79,68 @@ fn exchanges_say_how_many_instances_follow() {
     rows.sort_unstable();
     assert_eq!(rows, [("dealt", 3), ("keyed", 2), ("shuffled", 1)].map(|row| [row; 4]).concat());
 }
+
+dataflow! {
+    fn inbox(folder: std::path::PathBuf, n: u64, out: Collected<String>) {
+        let seen = source(lines(folder).watch(10ms)).take(n);
+        seen.key_by(|line| line.len()).dedup_first(ttl = 1d).map(|(_, line)| line).collect(&out);
+    }
+
+    fn best(out: Collected<(u64, Vec<u64>)>, last: Collected<(u64, u64)>) {
+        let numbers = source(from_vec(vec![3u64, 8, 5, 6, 2, 9]));
+        numbers.key_by(|n| n % 2).top_n(2, |n| *n).collect(&out);
+        numbers.key_by(|n| n % 2).dedup_last().collect(&last);
+    }
+}
+
+#[test]
+fn a_watched_folder_without_duplicates() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("b.txt"), "xx\nyyy\n").expect("a file");
+    std::fs::write(folder.path().join("a.txt"), "x\nzz\n").expect("a file");
+    let out = Collected::new();
+    inbox(folder.path().to_path_buf(), 4, out.clone()).simulate(1).expect("a run");
+    assert_eq!(out.take(), ["x", "zz", "yyy"]);
+}
+
+#[test]
+fn the_best_and_the_last() {
+    let (out, last) = (Collected::new(), Collected::new());
+    best(out.clone(), last.clone()).run().expect("a run");
+    let expected = [(1, vec![3]), (0, vec![8]), (1, vec![5, 3]), (0, vec![8, 6]), (1, vec![9, 5])];
+    assert_eq!(out.take(), expected);
+    assert_eq!(last.take(), [(1, 9), (0, 2)]);
+}
+
+dataflow! {
+    fn requests(prices: std::sync::Arc<Vec<u64>>, out: Collected<(u64, Option<u64>)>) {
+        let ids = source(generate(4, |i| i)).event_time(|i| *i as i64, monotonic = true);
+        let found = ids.async_map(
+            |id| {
+                let prices = prices.clone();
+                async move {
+                    match prices.get(id as usize) {
+                        Some(price) => (id, Some(*price)),
+                        None => std::future::pending().await,
+                    }
+                }
+            },
+            timeout = 20ms,
+            instead = |id| (id, None),
+            retries = 1,
+            capacity = 2,
+        );
+        found.collect(&out);
+    }
+}
+
+#[test]
+fn requests_that_are_not_answered() {
+    let out = Collected::new();
+    let report = requests(vec![7, 8, 9].into(), out.clone()).run().expect("a run");
+    assert_eq!(out.take(), [(0, Some(7)), (1, Some(8)), (2, Some(9)), (3, None)]);
+    assert_eq!(
+        (report.counter("found/async_map.timeouts"), report.counter("found/async_map.retries")),
+        (2, 1)
+    );
+}

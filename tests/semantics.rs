@@ -8,7 +8,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | J1 to J7 | interval joins |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
 //! | I1 to I5 | iteration |
 //! | A5, T10 | `#[batch]` |
@@ -27,6 +26,8 @@ mod large;
 mod pipeline;
 #[path = "semantics/random.rs"]
 mod random;
+#[path = "semantics/random_clocked.rs"]
+mod random_clocked;
 #[path = "semantics/random_counts.rs"]
 mod random_counts;
 #[path = "semantics/random_joins.rs"]
@@ -37,6 +38,8 @@ mod random_sessions;
 mod random_strategies;
 #[path = "semantics/random_timers.rs"]
 mod random_timers;
+#[path = "semantics/random_triggers.rs"]
+mod random_triggers;
 #[path = "semantics/random_ttl.rs"]
 mod random_ttl;
 #[path = "semantics/rows.rs"]
@@ -49,6 +52,8 @@ mod strategies;
 mod text_files;
 #[path = "semantics/timers.rs"]
 mod timers;
+#[path = "semantics/triggered.rs"]
+mod triggered;
 #[path = "semantics/ttl.rs"]
 mod ttl;
 
@@ -69,5 +74,5 @@ macro_rules! suites {
 }
 suites!(
     windows, sliding, sessions, counts, late, order, keyed, joins, timers, ttl, strategies, json, evict,
-    process, text
+    process, trigger, text
 );

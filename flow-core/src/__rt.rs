@@ -11,6 +11,7 @@ pub use crate::sink::ignore;
 pub use crate::stage::meta::scope;
 pub use crate::time::Millis;
 pub use crate::window::aggregate::{drop_late, fail, side};
+pub use crate::window::processing;
 
 /// A closure's own clone of a name outside it.
 #[diagnostic::on_unimplemented(

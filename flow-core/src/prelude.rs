@@ -20,4 +20,4 @@ pub use crate::source::{
 };
 pub use crate::time::{Millis, Timestamp};
 pub use crate::window::{Late, Windowed, global, sliding, tumbling};
-pub use crate::window::{count, days, last, session, session_by};
+pub use crate::window::{count, days, last, processing, session, session_by};

@@ -292,6 +292,28 @@ fn evicted_and_aggregated(job: &mut Job, records: ChannelSource<Record>, shown: 
     job.add(growing.for_each(show(&shown)));
 }
 
+/// Windows that fire early, as they are and what is new.
+fn triggered(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40)));
+    let windows = windows.trigger(|t| t.early(Millis(30)).count(3).when(|r| r.1 % 7 == 0));
+    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
+}
+
+fn purging_sessions(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let windows = timed.key_by(|r| r.0).window(session(Millis(60))).lateness(Millis(1_000_000));
+    let windows = windows.trigger(|t| t.count(2).purging());
+    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
+}
+
+/// On a clock that stands still while the test steps, so that everything is in one window.
+fn clocked(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let keyed = source(records).durable().key_by(|r| r.0);
+    let windows = keyed.window(tumbling(Millis(86_400_000_000)).time(processing));
+    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
+}
+
 /// Records in order of time, up to a disorder below 50.
 fn records() -> impl Strategy<Value = Vec<Record>> {
     prop::collection::vec((0u16..40, -1000i64..1000, 0i64..49), 0..300).prop_map(|raw| {
@@ -319,8 +341,8 @@ proptest! {
     ) {
         let cut = restful((records.len() as f64 * cut) as usize, &records);
         let pipelines = [
-            rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long, lasts, tops,
-            processed, evicted_and_aggregated, timers, lasting,
+            rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long,
+            lasts, tops, timers, lasting, processed, evicted_and_aggregated, triggered, purging_sessions, clocked,
         ];
         for pipeline in pipelines {
             let state = compare(pipeline, &records, cut, p, q);

@@ -6,8 +6,9 @@
 //! * [`operator`]: the one-to-one operator, built in or the user's own; one file each: `map`, `filter`, …;
 //! * [`keyed`]: streams with a key ([`key_fn`]: how it is found, [`float_key`]: a float as one), [`rolling`] operators over them;
 //! * [`edges`]: exchanges without a key ([`width`]: to how many instances), [`merge`]: fan-in;
-//! * [`event_time`]: timestamps and watermarks; [`rate_limit`].
+//! * [`event_time`]: timestamps and watermarks; [`rate_limit`]; [`async_map`]: requests.
 
+pub mod async_map;
 pub mod boxed;
 pub mod chain;
 pub mod edges;

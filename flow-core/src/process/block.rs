@@ -17,7 +17,7 @@ use std::marker::PhantomData;
     label = "this closure returns `{Self}`",
     note = "end it with a `;`, and pass results on with `ctx.emit(x)`"
 )]
-pub trait Outcome {
+pub trait Answer {
     /// Something. Behind a closure that returns something else nothing has a known type, so that this is the only error.
     type Fits;
     /// Whether it went well.
@@ -28,7 +28,7 @@ pub trait Outcome {
 }
 
 #[diagnostic::do_not_recommend]
-impl Outcome for () {
+impl Answer for () {
     type Fits = ();
     #[inline(always)]
     fn outcome(self) -> Result<(), OpError> {
@@ -37,7 +37,7 @@ impl Outcome for () {
 }
 
 #[diagnostic::do_not_recommend]
-impl<E: Into<OpError>> Outcome for Result<(), E> {
+impl<E: Into<OpError>> Answer for Result<(), E> {
     type Fits = ();
     #[inline(always)]
     fn outcome(self) -> Result<(), OpError> {
@@ -66,7 +66,7 @@ pub trait OnEvent<V, K, O, D: Declared, S: Stamp, P: TimerKinds>: Clone + Send +
     fn event(&self, states: D::View<'_>, event: V, ctx: &mut Context<'_, K, O, S, P>) -> Result<(), OpError>;
 }
 
-impl<V, K, O, D: Declared, S: Stamp, P: TimerKinds, G, R: Outcome> OnEvent<V, K, O, D, S, P> for Does<G>
+impl<V, K, O, D: Declared, S: Stamp, P: TimerKinds, G, R: Answer> OnEvent<V, K, O, D, S, P> for Does<G>
 where
     G: Fn(D::View<'_>, V, &mut Context<'_, K, O, S, P>) -> R + Clone + Send + 'static,
 {
@@ -118,7 +118,7 @@ impl<K, O, D: Declared, S: Stamp, P: TimerKinds> OnTimer<K, O, D, S, P> for Noth
     }
 }
 
-impl<K, O, D: Declared, S: Stamp, P: TimerKinds, G, R: Outcome> OnTimer<K, O, D, S, P> for Does<G>
+impl<K, O, D: Declared, S: Stamp, P: TimerKinds, G, R: Answer> OnTimer<K, O, D, S, P> for Does<G>
 where
     G: Fn(D::View<'_>, Timestamp, &mut Context<'_, K, O, S, P>) -> R + Clone + Send + 'static,
 {
@@ -315,7 +315,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, D: Declared, P: TimerKinds>
     ) -> Proved<R::Fits, Doing<KeyedStream<X, K, C, F>, D, P, O, Does<E>, Nothing, Nothing>>
     where
         E: Fn(D::View<'_>, F::Value, &mut Context<'_, F::Key, O, K::Stamp, P>) -> R + Clone + Send + 'static,
-        R: Outcome,
+        R: Answer,
     {
         self.doing(Does(event))
     }
@@ -329,7 +329,7 @@ impl<U: Keyed, D: Declared, P: TimerKinds, O, E, T, Q> Doing<U, D, P, O, E, T, Q
             + Clone
             + Send
             + 'static,
-        R: Outcome,
+        R: Answer,
     {
         let Closures { states, event, processing, types, .. } = self.closures;
         let closures = Closures { states, event, timer: Does(timer), processing, types };
@@ -343,7 +343,7 @@ impl<U: Keyed, D: Declared, P: TimerKinds, O, E, T, Q> Doing<U, D, P, O, E, T, Q
             + Clone
             + Send
             + 'static,
-        R: Outcome,
+        R: Answer,
     {
         let Closures { states, event, timer, types, .. } = self.closures;
         let closures = Closures { states, event, timer, processing: Does(then), types };

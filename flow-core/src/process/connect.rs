@@ -5,7 +5,7 @@
 
 use super::Process;
 use super::block::Closures;
-use super::block::{Declaring, Does, DoesEach, Doing, Keyed, Nothing, Outcome};
+use super::block::{Answer, Declaring, Does, DoesEach, Doing, Keyed, Nothing};
 use super::chain::listens;
 use super::context::Context;
 use super::head::ProcessHead;
@@ -38,6 +38,7 @@ impl<F: Clone, T: Clone> Clone for Tag<F, T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: 'static, F: KeyFn<X>, L: 'static, R: 'static> Operator<X> for Tag<F, fn(F::Value) -> Either<L, R>> {
     type Out = (F::Key, Either<L, R>);
     const FALLIBLE: bool = false;
@@ -277,7 +278,7 @@ impl<Q: 'static, L: 'static, R: 'static, K: Kind, E, D: Declared, P: TimerKinds>
     ) -> Proved<T::Fits, Half<Connected<Q, L, R, K, E>, D, P, O, Does<G>>>
     where
         G: Fn(D::View<'_>, L, &mut Context<'_, Q, O, K::Stamp, P>) -> T + Clone + Send + 'static,
-        T: Outcome,
+        T: Answer,
     {
         Half { declaring: self, left: Does(left), types: PhantomData }
     }
@@ -293,7 +294,7 @@ impl<Q: 'static, L: 'static, R: 'static, K: Kind, E, D: Declared, P: TimerKinds,
     ) -> Proved<T::Fits, Doing<Connected<Q, L, R, K, E>, D, P, O, DoesEach<A, Does<G>>, Nothing, Nothing>>
     where
         G: Fn(D::View<'_>, R, &mut Context<'_, Q, O, K::Stamp, P>) -> T + Clone + Send + 'static,
-        T: Outcome,
+        T: Answer,
     {
         self.declaring.doing(DoesEach(self.left, Does(right)))
     }

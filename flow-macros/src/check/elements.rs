@@ -7,7 +7,6 @@ use crate::duration::{self, Argument};
 use crate::graph::Graph;
 use crate::message;
 use crate::ops::{self, OVERLAPPING_MAX, Output, Takes, Value};
-use proc_macro2::Ident;
 use syn::Expr;
 
 /// `count(0)` holds nothing; `count(100ms)` is a time; `count(3, every = 5)` leaves gaps.
@@ -54,24 +53,25 @@ pub(super) fn arguments(graph: &Graph, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// `rebalance(parallelism = 0)`.
-pub(super) fn instances(graph: &Graph, diagnostics: &mut Diagnostics) {
+/// `rebalance(parallelism = 0)`, `async_map(…, capacity = 5s)`.
+pub(super) fn numbers(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
-        let counts =
-            |name: &Ident| row.named.iter().any(|one| name == one.name && one.value == Value::Instances);
-        for given in call.named.iter().filter(|given| counts(&given.name)) {
-            let most = ops::INSTANCES_MAX;
-            match duration::argument(&given.value) {
-                Argument::Bare(digits) if !digits.parse().is_ok_and(|n| (1..=most).contains(&n)) => {
-                    diagnostics.error(&given.value, message::no_parallelism(digits, most));
-                }
-                Argument::Millis(_) => {
+        for given in &call.named {
+            let known = row.named.iter().find(|known| given.name == known.name);
+            let most = match known.map(|known| known.value) {
+                Some(Value::Instances) => ops::INSTANCES_MAX,
+                Some(Value::Requests) => ops::REQUESTS_MAX,
+                _ => continue,
+            };
+            let found = match duration::argument(&given.value) {
+                Argument::Bare(digits) if digits.parse().is_ok_and(|n| (1..=most).contains(&n)) => continue,
+                Argument::Expression => continue,
+                _ => {
                     let value = &given.value;
-                    let time = crate::text::text(quote::quote!(#value));
-                    diagnostics.error(&given.value, message::no_parallelism(&time, most));
+                    crate::text::text(quote::quote!(#value))
                 }
-                _ => {}
-            }
+            };
+            diagnostics.error(&given.value, message::not_a_number(&given.name, &found, most));
         }
     }
 }

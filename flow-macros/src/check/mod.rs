@@ -9,6 +9,7 @@ mod closures;
 mod durations;
 mod elements;
 mod evict;
+mod holding;
 mod joins;
 mod keys;
 mod names;
@@ -16,6 +17,7 @@ mod process;
 mod shuffles;
 mod sides;
 mod time;
+mod triggers;
 mod windows;
 
 use crate::ast::{Arg, Call, Pipeline};
@@ -50,17 +52,22 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     windows::are_closed(graph, diagnostics);
     windows::late_elements_have_a_policy(graph, diagnostics);
     joins::have_two_keys(graph, diagnostics);
+    joins::have_a_form(graph, diagnostics);
     joins::have_event_time(graph, diagnostics);
     joins::windows_are_of_time(graph, diagnostics);
+    joins::bounds(graph, diagnostics);
+    joins::late_elements_have_a_policy(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
     process::blocks(graph, diagnostics);
+    holding::no_input_holds_back_windows(ast, graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);
+    triggers::they_fire(graph, diagnostics);
     sides::names_match_streams(graph, diagnostics);
     durations::named_arguments(graph, diagnostics);
     durations::sizes(graph, diagnostics);
     elements::counts(graph, diagnostics);
     elements::arguments(graph, diagnostics);
-    elements::instances(graph, diagnostics);
+    elements::numbers(graph, diagnostics);
     durations::literals(ast, diagnostics);
 }
 

@@ -1,10 +1,11 @@
 //! Event time: windows have it, and it is set where records are still in order.
 
 use super::{calls, values};
+use crate::ast::Call;
 use crate::diag::Diagnostics;
-use crate::graph::{Domain, Graph, Node, NodeId, Op};
+use crate::graph::{self, Domain, Graph, Node, NodeId, Op};
 use crate::message;
-use crate::ops::{self, Closures, EdgeKind, Operator, Shape, Time};
+use crate::ops::{self, EdgeKind, Operator, Shape, Time};
 use syn::Expr;
 
 /// `lines.window(tumbling(1h))` without `event_time` upstream: nothing says which hour a record belongs to.
@@ -14,13 +15,13 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
         |(node, ..): &(&Node, _, _)| node.input.time == Domain::None && node.input.shape != Shape::Joined;
     for (node, call, _) in calls(graph).filter(untimed) {
         for expr in values(call) {
-            let Some(name) = called(expr) else { continue };
+            let Some(name) = called(expr).filter(|_| !ops::is_clocked(expr)) else { continue };
             if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
                 let message = match lost_at(graph, node) {
-                    Some(by) if by.closures == Closures::Block => {
-                        message::time_lost_to_the_clock(&name, by.name)
+                    Some((call, row)) if graph::is_on_the_clock(row, call) => {
+                        message::event_time_on_the_clock(&name, row)
                     }
-                    Some(by) => message::event_time_lost(&name, by),
+                    Some((_, by)) => message::event_time_lost(&name, by),
                     None => message::no_event_time(&name),
                 };
                 diagnostics.error(&call.name, message);
@@ -30,13 +31,15 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
 }
 
 /// The operator upstream behind which there is no event time any more, if there was one.
-fn lost_at(graph: &Graph, node: &Node) -> Option<&'static Operator> {
+fn lost_at<'a>(graph: &'a Graph, node: &Node) -> Option<(&'a Call, &'static Operator)> {
     let mut at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, node))?);
     loop {
         let before = graph.node(graph.edges.iter().find(|edge| edge.to == at)?.from);
         match &before.op {
-            Op::Call { row, .. } if matches!(before.input.time, Domain::Event { .. }) => {
-                return Some(row);
+            Op::Call { call, row }
+                if matches!(before.input.time, Domain::Event { .. }) || graph::is_on_the_clock(row, call) =>
+            {
+                return Some((call, row));
             }
             _ => at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, before))?),
         }

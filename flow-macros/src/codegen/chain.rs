@@ -115,7 +115,7 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         .partition(|given| known(given, one.row).is_some_and(|known| known.positional));
     let args = args.chain(positional.into_iter().map(|given| value(given, one.row, plan)));
     let args = paren.map(|paren| in_parens(paren.span.join(), quote!(#(#args),*)));
-    let setters = setters.into_iter().map(|given| {
+    let setters = setters.into_iter().filter(|given| !is_never(given, one.row)).map(|given| {
         let (name, value) = (&given.name, value(given, one.row, plan));
         quote!(.#name(#value))
     });
@@ -162,6 +162,12 @@ fn in_order<'a>(named: &'a [NamedArg], row: Option<&'static Operator>) -> Vec<&'
 
 fn known(given: &NamedArg, row: Option<&'static Operator>) -> Option<&'static Named> {
     row?.named.iter().find(|known| given.name == known.name)
+}
+
+/// `idle = never` says for a reader what is so without it.
+fn is_never(given: &NamedArg, row: Option<&'static Operator>) -> bool {
+    let idle = known(given, row).is_some_and(|known| known.value == Value::PositiveDuration);
+    idle && matches!(&given.value, Expr::Path(path) if path.path.is_ident(ops::NEVER))
 }
 
 /// Input: the value of `late = drop`

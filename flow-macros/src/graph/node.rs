@@ -32,6 +32,7 @@ fn shape(row: &Operator, input: Shape) -> Shape {
 fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
     match row.time {
         Time::Keeps if is_on_the_clock(row, call) => Domain::None,
+        Time::Keeps if row.output == Output::Window && is_clocked(call) => Domain::None,
         Time::Keeps => input.time,
         Time::Sets => Domain::Event { disordered: !call.named("disorder").is_none_or(is_zero) },
         Time::DropsUnkeyed if input.shape == Shape::Plain => Domain::None,
@@ -42,7 +43,7 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
 }
 
 /// What a process emits from timers of the clock has no event time.
-fn is_on_the_clock(row: &Operator, call: &Call) -> bool {
+pub(crate) fn is_on_the_clock(row: &Operator, call: &Call) -> bool {
     let block = |arg: &Arg| match arg {
         Arg::Value(expr) if row.closures == Closures::Block => crate::ast::block(expr),
         _ => None,
@@ -62,11 +63,19 @@ fn late_side(row: &Operator, call: &Call, input: Flow) -> bool {
 }
 
 fn is_timeless(window: &Call) -> bool {
-    let mut described = window.args.iter().filter_map(|arg| match arg {
-        Arg::Value(description) => ops::described(description),
+    let needs_none = |expr| ops::described(expr).is_some_and(|window| !window.needs_event_time);
+    descriptions(window).any(needs_none) || is_clocked(window)
+}
+
+fn is_clocked(window: &Call) -> bool {
+    descriptions(window).any(ops::is_clocked)
+}
+
+fn descriptions(window: &Call) -> impl Iterator<Item = &Expr> {
+    window.args.iter().filter_map(|arg| match arg {
+        Arg::Value(description) => Some(description),
         Arg::Stream(_) => None,
-    });
-    described.any(|window| !window.needs_event_time)
+    })
 }
 
 /// How records reach `to`. A key takes effect where something keeps state by it.

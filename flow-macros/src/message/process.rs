@@ -1,6 +1,7 @@
 //! The block of a process.
 
 use crate::diag::Message;
+use crate::ops::Operator;
 use proc_macro2::Ident;
 
 const STATE: &str = "a state is written `let mut name: Type = initial;`";
@@ -110,7 +111,8 @@ pub(crate) fn clock_timer_for_nothing() -> Message {
         .help("write `on_processing_timer(|t, ctx| …);`: what such a process emits has no event time")
 }
 
-pub(crate) fn time_lost_to_the_clock(window: &str, by: &str) -> Message {
+pub(crate) fn event_time_on_the_clock(window: &str, by: &Operator) -> Message {
+    let by = by.name;
     Message::new(format!(
         "`{window}` is a window of event time, but what `{by}` upstream emits has none: it has timers of the clock"
     ))

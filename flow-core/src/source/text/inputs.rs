@@ -55,6 +55,44 @@ impl Inputs {
         }
         Ok(found)
     }
+
+    /// The files that are there now, by name within each path; none is no mistake, but a folder that does not exist is.
+    ///
+    /// # Errors
+    /// When a path without a glob does not exist, or cannot be looked into.
+    pub(super) fn look(&self) -> Result<Vec<PathBuf>, ReadError> {
+        if self.0.is_empty() {
+            return Err(nothing("the list of input paths", "is empty"));
+        }
+        let mut files = Vec::new();
+        for path in &self.0 {
+            if path == Path::new("-") {
+                return Err(nothing("standard input", "cannot be watched: files can"));
+            }
+            look_at(path, &mut files)?;
+        }
+        Ok(files)
+    }
+}
+
+fn look_at(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
+    let mut found = Vec::new();
+    match std::fs::metadata(path) {
+        Ok(entry) if entry.is_dir() => {
+            for entry in std::fs::read_dir(path).map_err(|error| failed(path, error))? {
+                found.push(entry.map_err(|error| failed(path, error))?.path());
+            }
+        }
+        Ok(_) => found.push(path.to_path_buf()),
+        Err(error) => match path.to_str() {
+            Some(pattern) if pattern.contains(['*', '?', '[']) => found = matches(pattern)?,
+            _ => return Err(failed(path, error)),
+        },
+    }
+    found.retain(|file| file.is_file() && !is_left_over(file));
+    found.sort();
+    files.append(&mut found);
+    Ok(())
 }
 
 fn find_one(path: &Path, found: &mut Vec<Input>) -> Result<(), ReadError> {
@@ -94,18 +132,20 @@ fn is_left_over(file: &Path) -> bool {
 }
 
 fn find_matches(pattern: &str, found: &mut Vec<Input>) -> Result<(), ReadError> {
+    let files = matches(pattern)?.into_iter().filter(|file| file.is_file()).collect();
+    add_sorted(files, pattern.to_string(), "matches no file", found)
+}
+
+/// What a glob matches.
+fn matches(pattern: &str) -> Result<Vec<PathBuf>, ReadError> {
     let paths = glob::glob(pattern).map_err(|error| nothing(pattern, &format!("is not a glob: {error}")))?;
-    let mut files = Vec::new();
-    for path in paths {
-        let file = path.map_err(|error| {
+    let found = paths.map(|path| {
+        path.map_err(|error| {
             let path = error.path().to_path_buf();
             failed(&path, error.into())
-        })?;
-        if file.is_file() {
-            files.push(file);
-        }
-    }
-    add_sorted(files, pattern.to_string(), "matches no file", found)
+        })
+    });
+    found.collect()
 }
 
 fn add_sorted(

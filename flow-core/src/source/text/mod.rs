@@ -21,6 +21,7 @@ mod reading;
 mod record_ends;
 mod tcp;
 mod wanted;
+mod watch;
 
 pub use broken::{Broken, Cause, ReadError};
 pub use csv::{CsvOptions, CsvRange, CsvReader};
@@ -33,6 +34,7 @@ pub use json::{JsonLines, JsonOptions, JsonReader, JsonRecord, json_lines};
 pub use lines::{LineOptions, LineReader};
 pub use reading::{Fail, Results, TextReader};
 pub use tcp::{TcpLines, tcp_lines};
+pub use watch::{Interval, WatchReader, Watched};
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,273 @@
+//! `async_map`: a request for each record, many under way at once.
+//!
+//! There is no executor here. A future is polled by the stage it stands in, on that stage's thread, when its waker has
+//! rung; the waker wakes the thread as a ring does. Whatever needs a runtime, or computes for long, is spawned on the user's own, and its join handle
+//! is the future. So nothing is built for those who do not use it, and nobody's runtime is forced on anybody.
+//!
+//! * `requests`: the requests under way, in their order between the marks, as a pure queue over boxed futures;
+//! * here: the chain, and the `Push` it becomes.
+//!
+//! A mark (a watermark, a barrier, the end) is a fence: it waits until all requests before it are answered. So no result crosses a
+//! watermark, and when a barrier has passed nothing before it is in flight: there is nothing to write down.
+
+mod requests;
+mod settings;
+
+pub use settings::AsyncStream;
+
+use super::operator::{OpError, operator_error};
+use super::{Chain, Visit};
+use crate::batch::Mark;
+use crate::error::{Error, ErrorKind, Result};
+use crate::metrics::Counter;
+use crate::stage::alarm::Alarm;
+use crate::stage::push::forward_tail;
+use crate::stage::{BuildCx, Faults, Meta, OpenCx, Push, Stamp, Tail};
+use requests::{Answer, Request, Requests};
+use settings::Settings;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+/// A request under way.
+type Pending<U> = Pin<Box<dyn Future<Output = Result<U, OpError>> + Send>>;
+
+/// What asks: makes a future of a record.
+pub trait Ask<T>: Clone + Send + 'static {
+    /// What an answer is.
+    type Out: Send + 'static;
+    /// Begins a request.
+    fn ask(&self, record: T) -> Pending<Self::Out>;
+}
+
+/// `async_map`: every answer is one.
+#[derive(Clone)]
+pub struct Plain<F>(F);
+
+impl<T, R, F> Ask<T> for Plain<F>
+where
+    R: Future<Output: Send + 'static> + Send + 'static,
+    F: Fn(T) -> R + Clone + Send + 'static,
+{
+    type Out = R::Output;
+    fn ask(&self, record: T) -> Pending<R::Output> {
+        let request = (self.0)(record);
+        Box::pin(async move { Ok(request.await) })
+    }
+}
+
+/// `try_async_map`: an answer may be an error.
+#[derive(Clone)]
+pub struct Fallible<F>(F);
+
+impl<T, R, U, E, F> Ask<T> for Fallible<F>
+where
+    U: Send + 'static,
+    E: Into<OpError>,
+    R: Future<Output = Result<U, E>> + Send + 'static,
+    F: Fn(T) -> R + Clone + Send + 'static,
+{
+    type Out = U;
+    fn ask(&self, record: T) -> Pending<U> {
+        let request = (self.0)(record);
+        Box::pin(async move { request.await.map_err(Into::into) })
+    }
+}
+
+/// A chain with requests behind it; `D` says what stands in for one that is never answered.
+#[derive(Clone)]
+pub struct AsyncMap<C, A, D> {
+    prev: C,
+    ask: A,
+    instead: D,
+    settings: Settings,
+    meta: Meta,
+}
+
+/// What is emitted when a request is not answered in time.
+pub trait Instead<T, U>: Clone + Send + 'static {
+    /// Nothing: the job ends.
+    const FAILS: bool;
+    /// What is emitted.
+    fn instead(&self, record: T) -> Option<U>;
+}
+
+/// The job ends.
+#[derive(Clone)]
+pub struct Fails;
+
+impl<T, U> Instead<T, U> for Fails {
+    const FAILS: bool = true;
+    fn instead(&self, _: T) -> Option<U> {
+        None
+    }
+}
+
+/// This is emitted.
+#[derive(Clone)]
+pub struct Value<G>(G);
+
+impl<T, U, G: Fn(T) -> U + Clone + Send + 'static> Instead<T, U> for Value<G> {
+    const FAILS: bool = false;
+    fn instead(&self, record: T) -> Option<U> {
+        Some((self.0)(record))
+    }
+}
+
+impl<C, A, D> Chain for AsyncMap<C, A, D>
+where
+    C: Chain<Out: Clone + Send>,
+    A: Ask<C::Out>,
+    D: Instead<C::Out, A::Out>,
+{
+    type Out = A::Out;
+    type Stamp = C::Stamp;
+    type Root = C::Root;
+    fn build<N: Push<A::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let AsyncMap { prev, ask, instead, settings, meta } = self;
+        let meta = cx.op(&meta, &settings.note());
+        if let Some(what) = settings.mistake() {
+            cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+        }
+        let push = AsyncPush {
+            next,
+            ask,
+            instead,
+            requests: Requests::new(&settings),
+            alarm: Alarm::default(),
+            faults: Faults::default(),
+            failed: false,
+            timeouts: Counter::default(),
+            retries: Counter::default(),
+            meta,
+            record: PhantomData::<fn() -> C::Stamp>,
+        };
+        prev.build(cx, push, visit);
+    }
+}
+
+/// Asks, and passes on the answers.
+struct AsyncPush<T, S, N, A: Ask<T>, D> {
+    next: N,
+    ask: A,
+    instead: D,
+    requests: Requests<T, S, A::Out>,
+    alarm: Alarm,
+    faults: Faults,
+    failed: bool,
+    timeouts: Counter,
+    retries: Counter,
+    meta: Meta,
+    record: PhantomData<fn() -> S>,
+}
+
+impl<T, S, N, A, D> AsyncPush<T, S, N, A, D>
+where
+    T: Clone + Send + 'static,
+    S: Stamp,
+    A: Ask<T>,
+    D: Instead<T, A::Out>,
+    N: Push<A::Out, S>,
+{
+    /// Begins what may begin, asks those that have news, gives up on those whose time is over, and passes on what is answered.
+    fn drive(&mut self) {
+        if self.failed || self.next.enough() {
+            self.requests.forget();
+        }
+        let ask = &self.ask;
+        self.requests.poll(self.alarm.now(), |record| ask.ask(record));
+        while let Some(request) = self.requests.next_overdue() {
+            self.overdue(request);
+        }
+        let mut passed = false;
+        while self.next.room() {
+            match self.requests.pop() {
+                Some(Answer::Record(Ok(out), stamp)) => self.next.push(out, stamp),
+                Some(Answer::Record(Err(error), _)) => {
+                    self.fail(operator_error(&self.meta, &error));
+                    return;
+                }
+                Some(Answer::Mark(mark)) => self.next.mark(mark),
+                None => break,
+            }
+            passed = true;
+        }
+        if passed {
+            // Whoever waits for room or for records does not look at what was sent meanwhile.
+            self.next.flush();
+        }
+    }
+
+    /// A request had no answer in time, or an error for one, and may be repeated or not.
+    #[cold]
+    fn overdue(&mut self, request: Request<T>) {
+        self.timeouts.add(u64::from(request.timed_out));
+        if request.tries_left > 0 {
+            self.retries.add(1);
+            let ask = &self.ask;
+            return self.requests.again(request, self.alarm.now(), |record| ask.ask(record));
+        }
+        if D::FAILS {
+            let text = format!("a request was not answered within {}", self.requests.timeout());
+            let error = Error::new(ErrorKind::Operator, text).in_stage(self.meta.id()).at(self.meta.at());
+            return self.fail(error.note("say what stands in for an answer: `instead = |record| …`"));
+        }
+        if let Some(out) = self.instead.instead(request.record) {
+            self.requests.answer(request.number, out);
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.failed = true;
+        self.faults.raise(error);
+    }
+}
+
+impl<T, S, N, A, D> Push<T, S> for AsyncPush<T, S, N, A, D>
+where
+    T: Clone + Send + 'static,
+    S: Stamp,
+    A: Ask<T>,
+    D: Instead<T, A::Out>,
+    N: Push<A::Out, S>,
+{
+    fn push(&mut self, item: T, stamp: S) {
+        self.requests.push(item, stamp);
+    }
+}
+
+impl<T, S, N, A, D> Tail for AsyncPush<T, S, N, A, D>
+where
+    T: Clone + Send + 'static,
+    S: Stamp,
+    A: Ask<T>,
+    D: Instead<T, A::Out>,
+    N: Push<A::Out, S>,
+{
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.alarm = cx.alarm().clone();
+        self.faults = cx.faults().clone();
+        self.timeouts = cx.metrics().counter(&format!("{}.timeouts", self.meta.id()));
+        self.retries = cx.metrics().counter(&format!("{}.retries", self.meta.id()));
+        self.requests.open(cx.signal());
+        self.next.open(cx)
+    }
+    fn mark(&mut self, mark: Mark) {
+        if self.requests.is_empty() {
+            self.next.mark(mark);
+        } else {
+            self.requests.mark(mark);
+        }
+    }
+    fn room(&mut self) -> bool {
+        self.drive();
+        if let Some(at) = self.requests.deadline() {
+            self.alarm.set(at);
+        }
+        self.requests.has_room() && self.next.room()
+    }
+    fn deadline(&self) -> Option<i64> {
+        [self.requests.deadline(), self.next.deadline()].into_iter().flatten().min()
+    }
+    forward_tail!(next: grid flush enough tick);
+}
