@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+#[path = "snapshot/joined.rs"]
+mod joined;
+
 use flow_core::exchange::{KEY_GROUPS, instance_of};
 use flow_core::host::{Host, Instance, Launch, Progress, Task};
 use flow_core::prelude::*;
@@ -343,6 +346,7 @@ proptest! {
         let pipelines = [
             rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long,
             lasts, tops, timers, lasting, processed, evicted_and_aggregated, triggered, purging_sessions, clocked,
+            joined::in_windows, joined::in_sessions, joined::within, joined::as_of, joined::looked_up, joined::forever, joined::for_long,
         ];
         for pipeline in pipelines {
             let state = compare(pipeline, &records, cut, p, q);

@@ -343,6 +343,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
 
     row("within", 2, ".within(-5s, 5s)").named(WITHIN).joined(&["join", "left_join", "right_join", "full_join"]),
+    row("forever", 0, ".forever()").named(TTL).joined(&["join"]),
     row("lookup", 0, ".lookup()").joined(&["join", "left_join"]),
     row("as_of", 0, ".as_of()").named(AS_OF).joined(&["join", "left_join"]),
 

@@ -1,5 +1,6 @@
 //! Joins of a case's two inputs, the left one first: `join left tumbling 2`, `join group session 2 lateness 5 late side`,
-//! `join full within -2 1 above late side` (above the lower bound, `below` the upper one), `join left as_of`, `join inner lookup`.
+//! `join full within -2 1 above late side` (above the lower bound, `below` the upper one), `join left as_of`, `join inner lookup`,
+//! `join inner forever ttl 5`.
 
 use crate::case::{El, number};
 use crate::pipeline::{Elements, Probe};
@@ -72,6 +73,13 @@ impl<V: Shown + Send + 'static> Row for (Key, V) {
 pub fn join(job: &mut Job, left: Elements, right: Elements, words: &[&str], probe: &Probe) -> Elements {
     let (left, right) = (left.key_by(key), right.key_by(key));
     match words[1] {
+        "inner" if words[2] == "forever" => {
+            let rows = left.join(right).forever();
+            match option(words, "ttl") {
+                Some(ttl) => rows.ttl(Millis(number(ttl))).map(Row::element).boxed(),
+                None => rows.map(Row::element).boxed(),
+            }
+        }
         "inner" => leading(job, left.join(right), words, probe),
         "left" => leading(job, left.left_join(right), words, probe),
         "right" => closed(job, left.right_join(right), words, probe),

@@ -9,10 +9,12 @@
 //! * [`within`]: elements whose times are within bounds of each other; [`as_of`]: the version that held at an element's time; `timed`: the
 //!   head of both, `held`: elements that wait, `due`: keys that are looked at, `tardy`: late elements;
 //! * [`lookup`]: all that there is of the other side, which is read whole first;
+//! * [`forever`]: all that there is of the other side, before and after;
 //! * [`in_window`]: elements that are in one window; `grouped`: a window's elements of both sides, and their pairs.
 
 pub mod as_of;
 mod due;
+pub mod forever;
 pub mod form;
 mod grouped;
 mod held;

@@ -35,7 +35,7 @@ pub(crate) fn join_never_closed(operator: &str) -> Message {
         .help(format!("put {CLOSING} behind it"))
 }
 
-const CLOSING: &str = "`.window(tumbling(1h))`, `.within(-5s, 5s)`, `.as_of()` or `.lookup()`";
+const CLOSING: &str = "`.window(tumbling(1h))`, `.within(-5s, 5s)`, `.as_of()`, `.lookup()` or `.forever()`";
 
 pub(crate) fn not_behind_this_join(operator: &Operator, join: &str) -> Message {
     let joins: Vec<String> = operator.behind.iter().map(|name| format!("`{name}`")).collect();
