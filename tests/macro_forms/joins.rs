@@ -63,6 +63,13 @@ dataflow! {
         found.map(|(id, (_, before))| (id, before)).collect(&rows);
     }
 
+    /// A join for ever of a stream with itself, without event time: each number with all of its last digit, in both orders.
+    fn digits(numbers: Vec<u64>, rows: Collected<(u64, u64)>) {
+        let numbers = source(from_vec(numbers));
+        let pairs = numbers.key_by(|n| n % 10).join(numbers.key_by(|n| n % 10)).forever(ttl = 1d);
+        pairs.map(|(_, (a, b))| (a, b)).collect(&rows);
+    }
+
     /// A diamond: both sides are one stream.
     fn halves(orders: Vec<Order>, rows: Collected<Halves>) {
         let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
@@ -133,6 +140,19 @@ fn a_lookup_of_one_stream_in_itself() {
         let expected: Vec<_> = (0..3_000).map(|id| (id, (id % 4 == 1).then(|| id - 1))).collect();
         assert_eq!(rows, expected);
         assert!(report.counter("found/lookup.waited") > 0, "the left side has waited");
+    }
+}
+
+#[test]
+fn joins_for_ever_of_one_stream() {
+    for parallelism in [1, 2, 4] {
+        let rows = Collected::new();
+        let report = digits((0..40).collect(), rows.clone()).parallelism(parallelism).run().expect("a run");
+        let mut rows = rows.take();
+        rows.sort_unstable();
+        let all = (0..40u64).flat_map(|a| (0..40u64).filter(move |b| a % 10 == b % 10).map(move |b| (a, b)));
+        assert_eq!(rows, all.collect::<Vec<_>>());
+        assert_eq!(report.counter("pairs/forever.expired"), 0);
     }
 }
 
