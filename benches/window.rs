@@ -100,6 +100,15 @@ dataflow! {
         hashes.aggregate(|a| (a.count(), a.wrapping_sum(|x| *x))).collect(&answer);
     }
 
+    fn sliding_mean(overlap: u64, answer: Collected<(u64, u64)>) {
+        let size = Millis((overlap * SLIDE_MS) as i64);
+        let slide = Millis(SLIDE_MS as i64);
+        let events = source(generate(N, |i| spread(i, overlap))).event_time(|e| Timestamp(e.0), disorder = 0ms);
+        let means = events.key_by(|e| e.1).window(sliding(size, slide)).aggregate(|a| a.mean(|e| e.2));
+        let hashes = means.map(|w| window_hash(w.key, w.start.0, 0, w.value.to_bits()));
+        hashes.aggregate(|a| (a.count(), a.wrapping_sum(|x| *x))).collect(&answer);
+    }
+
     fn sliding_max(overlap: u64, answer: Collected<(u64, u64)>) {
         let size = Millis((overlap * SLIDE_MS) as i64);
         let slide = Millis(SLIDE_MS as i64);
@@ -128,13 +137,15 @@ fn sliding_windows(c: &mut Criterion) {
     group.sample_size(10).throughput(Throughput::Elements(N));
     for overlap in [1, 10, 100, 1000] {
         let sum = || answer_of(|answer| sliding_sum(black_box(overlap), answer));
+        let mean = || answer_of(|answer| sliding_mean(black_box(overlap), answer));
         let max = || answer_of(|answer| sliding_max(black_box(overlap), answer));
         assert_eq!(
-            (sum().0, max().0),
-            (WINDOWS * KEYS, WINDOWS * KEYS),
+            [sum().0, mean().0, max().0],
+            [WINDOWS * KEYS; 3],
             "as many results, whatever the overlap"
         );
         group.bench_function(format!("sum/{overlap}"), |b| b.iter(sum));
+        group.bench_function(format!("mean/{overlap}"), |b| b.iter(mean));
         group.bench_function(format!("max/{overlap}"), |b| b.iter(max));
     }
     group.finish();

@@ -2,10 +2,14 @@
 
 #[path = "programs/arguments.rs"]
 mod arguments;
+#[path = "programs/fraud.rs"]
+mod fraud;
 #[path = "programs/nexmark.rs"]
 mod nexmark;
 #[path = "programs/run.rs"]
 mod run;
+#[path = "programs/weather.rs"]
+mod weather;
 #[path = "programs/windows.rs"]
 mod windows;
 
@@ -134,5 +138,7 @@ fn examples_on_the_full_data() {
 
 fn check_full_flights(input: &Path) {
     check_flight_delays(input, &["1d", "12h", "0ms"]);
+    let observed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/weather.csv");
+    weather::check(input, &observed);
     windows::check_aircraft_days(input, &[["6h", "1d"], ["1h", "6h"]]);
 }

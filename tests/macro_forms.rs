@@ -2,6 +2,8 @@
 
 #[path = "macro_forms/joins.rs"]
 mod joins;
+#[path = "macro_forms/process.rs"]
+mod process;
 
 use flow_core::graph::EdgeKind;
 use flow_core::prelude::*;
@@ -48,60 +50,6 @@ dataflow! {
         names.filter(|name| name.len() > least).collect(&long);
         names.map(|name| name.len() + least).collect(&all);
     }
-}
-
-dataflow! {
-    /// What evictors keep, and whole-window functions that own what they mention.
-    fn last_of_a_day(flights: Vec<Flight>, factor: f64, kept: Collected<(&'static str, f64)>, grown: Collected<(i64, u64)>) {
-        let departures = source(from_vec(flights)).event_time(|f| f.at, disorder = 3h);
-        let keyed = departures.key_by(|f| f.origin);
-        let (delays, late) = keyed
-            .window(days(-5h), late = side)
-            .evict(last(3))
-            .process_window(0.0, |w, flights| {
-                *w.state() += factor * flights.iter().filter_map(|f| f.delay).sum::<f64>();
-                let row = (*w.key(), *w.state());
-                w.emit(row);
-            });
-        delays.collect(&kept);
-        late.for_each(|_| {});
-        departures
-            .window(days(5h + 30min), late = drop)
-            .aggregate_window(|a| a.sum(|f| if f.delay.is_some() { factor as u64 } else { 0 }), 0, |w, n| {
-                *w.state() += n;
-                let row = (w.start().0, *w.state());
-                w.emit(row);
-            })
-            .collect(&grown);
-    }
-}
-
-#[test]
-fn evictors_and_whole_window_functions() {
-    let (kept, grown) = (Collected::new(), Collected::new());
-    let report = last_of_a_day(flights(), 2.0, kept.clone(), grown.clone()).run().expect("a run");
-    let mut expected = Vec::new();
-    for origin in ["EWR", "JFK", "LGA"] {
-        let of: Vec<Flight> = flights().into_iter().filter(|f| f.origin == origin).collect();
-        let day = |f: &Flight| (f.at - 5 * 3_600_000).div_euclid(86_400_000);
-        let days: std::collections::BTreeSet<i64> = of.iter().map(day).collect();
-        let mut sum = 0.0;
-        for one in days {
-            let of: Vec<&Flight> = of.iter().filter(|f| day(f) == one).collect();
-            let last = of.iter().skip(of.len().saturating_sub(3));
-            sum += 2.0 * last.filter_map(|f| f.delay).sum::<f64>();
-            expected.push((origin, sum));
-        }
-    }
-    let mut rows = kept.take();
-    rows.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
-    expected.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
-    assert_eq!(rows, expected);
-    assert!(report.counter("delays/process_window.evicted") > 100, "{report}");
-    let departed = flights().iter().filter(|f| f.delay.is_some()).count() as u64;
-    let rows = grown.take();
-    assert_eq!(rows.last().expect("rows").1, 2 * departed);
-    assert!(rows.iter().all(|row| (row.0 + 19_800_000).rem_euclid(86_400_000) == 0), "{rows:?}");
 }
 
 #[test]

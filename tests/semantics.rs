@@ -8,8 +8,6 @@
 //!
 //! | cases | need |
 //! |---|---|
-//! | J1 to J7 | interval joins |
-//! | T7, T9 | state with a time to live |
 //! | K3, K7, C1 to C8, W17 | checkpoints |
 //! | I1 to I5 | iteration |
 //! | A5, T10 | `#[batch]` |
@@ -28,6 +26,8 @@ mod large;
 mod pipeline;
 #[path = "semantics/random.rs"]
 mod random;
+#[path = "semantics/random_clocked.rs"]
+mod random_clocked;
 #[path = "semantics/random_counts.rs"]
 mod random_counts;
 #[path = "semantics/random_joins.rs"]
@@ -38,6 +38,10 @@ mod random_sessions;
 mod random_strategies;
 #[path = "semantics/random_timers.rs"]
 mod random_timers;
+#[path = "semantics/random_triggers.rs"]
+mod random_triggers;
+#[path = "semantics/random_ttl.rs"]
+mod random_ttl;
 #[path = "semantics/rows.rs"]
 mod rows;
 #[path = "semantics/runner.rs"]
@@ -48,6 +52,10 @@ mod strategies;
 mod text_files;
 #[path = "semantics/timers.rs"]
 mod timers;
+#[path = "semantics/triggered.rs"]
+mod triggered;
+#[path = "semantics/ttl.rs"]
+mod ttl;
 
 /// Runs all cases of a suite file and reports every one that is wrong.
 fn suite(text: &str) {
@@ -65,6 +73,6 @@ macro_rules! suites {
     )*};
 }
 suites!(
-    windows, sliding, sessions, counts, late, order, keyed, joins, timers, strategies, json, evict, process,
-    text
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, ttl, strategies, json, evict,
+    process, trigger, text
 );

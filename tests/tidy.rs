@@ -1,5 +1,7 @@
 //! The house rules, as a test: layers, lengths, homes of `unsafe`, no dead matter, no pasted code.
 
+#[path = "tidy/counters.rs"]
+mod counters;
 #[path = "tidy/documented.rs"]
 mod documented;
 #[path = "tidy/layers.rs"]
@@ -68,6 +70,12 @@ fn nothing_is_pasted() {
 #[test]
 fn every_operator_is_documented() {
     let found = documented::differences(root());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_counter_is_documented_and_read_by_a_test() {
+    let found = counters::unread(root(), &workspace());
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

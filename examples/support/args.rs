@@ -98,6 +98,16 @@ impl Args {
         Ok(self.inputs(1, default)?.swap_remove(0))
     }
 
+    /// What is left, as two input files; the samples when nothing is.
+    pub fn two_inputs(self, first: &str, second: &str) -> Result<(PathBuf, PathBuf), Stop> {
+        let mut given = self.inputs(2, first)?.into_iter();
+        match (given.next(), given.next()) {
+            (Some(one), Some(two)) => Ok((one, two)),
+            (Some(one), None) if one == sample(first) => Ok((one, sample(second))),
+            _ => Err(Stop::Arguments("give both inputs or none".to_owned())),
+        }
+    }
+
     /// What is left, as input files; the sample `default` when nothing is. More than `max` are refused.
     pub fn inputs(self, max: usize, default: &str) -> Result<Vec<PathBuf>, Stop> {
         let rest = self.0.finish();

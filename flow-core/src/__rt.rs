@@ -5,10 +5,13 @@ mod emit;
 pub use crate::__emit;
 pub use crate::job::Job;
 pub use crate::op::tee::TeeOf;
+pub use crate::process::Ttl;
+pub use crate::process::states::{Plain, Timed, TimedEntries};
 pub use crate::sink::ignore;
 pub use crate::stage::meta::scope;
 pub use crate::time::Millis;
 pub use crate::window::aggregate::{drop_late, fail, side};
+pub use crate::window::processing;
 
 /// A closure's own clone of a name outside it.
 #[diagnostic::on_unimplemented(

@@ -7,6 +7,7 @@ pub use crate::job::{Job, JobHandle};
 pub use crate::metrics::Report;
 pub use crate::op::{Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
+pub use crate::process::{ListState, MapState};
 pub use crate::short_string::ShortString;
 #[cfg(feature = "json")]
 pub use crate::sink::json_file;
@@ -19,4 +20,4 @@ pub use crate::source::{
 };
 pub use crate::time::{Millis, Timestamp};
 pub use crate::window::{Late, Windowed, global, sliding, tumbling};
-pub use crate::window::{count, days, last, session, session_by};
+pub use crate::window::{count, days, last, processing, session, session_by};

@@ -6,6 +6,8 @@
 use flow_core::exchange::{KEY_GROUPS, instance_of};
 use flow_core::host::{Host, Instance, Launch, Progress, Task};
 use flow_core::prelude::*;
+use flow_core::process::Ttl;
+use flow_core::process::states::{Plain, Timed, TimedEntries};
 use flow_core::source::ChannelSource;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -232,6 +234,36 @@ fn timers(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
     job.add(timed.key_by(|r| r.0).process(Old).for_each(show(&shown)));
 }
 
+/// States with a time to live, which is not over within the test: a watermark is made anew behind the cut, and what is over by it
+/// may differ.
+fn lasting(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let ttl = Ttl::new(Millis(86_400_000));
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let states = (
+        Timed::new(|| None::<i64>, ttl),
+        (
+            TimedEntries::new(MapState::<i64, u32>::new, ttl),
+            (TimedEntries::new(ListState::<i64>::new, ttl.renewed_by_reading()), (Plain(|| 0u32), ())),
+        ),
+    );
+    let counted = timed.key_by(|r| r.0).declare(states).on_event(
+        |(mut last, (map, (list, (seen, ())))), (key, value, _): Record, ctx| {
+            *seen += 1;
+            *map.or_insert_with(value % 5, || 0) += 1;
+            let mut counts: Vec<_> = map.iter().map(|(k, n)| (*k, *n)).collect();
+            counts.sort_unstable();
+            if value > 0 {
+                list.push(value);
+            } else {
+                list.retain(|v| v % 2 == 0);
+            }
+            ctx.emit((key, *seen, *last, counts, list.len(), list.iter().sum::<i64>()));
+            *last = Some(value);
+        },
+    );
+    job.add(counted.done().for_each(show(&shown)));
+}
+
 /// What is kept of a window, and state of the key behind it.
 fn processed(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
     let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
@@ -260,6 +292,28 @@ fn evicted_and_aggregated(job: &mut Job, records: ChannelSource<Record>, shown: 
     job.add(growing.for_each(show(&shown)));
 }
 
+/// Windows that fire early, as they are and what is new.
+fn triggered(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40)));
+    let windows = windows.trigger(|t| t.early(Millis(30)).count(3).when(|r| r.1 % 7 == 0));
+    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
+}
+
+fn purging_sessions(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let windows = timed.key_by(|r| r.0).window(session(Millis(60))).lateness(Millis(1_000_000));
+    let windows = windows.trigger(|t| t.count(2).purging());
+    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
+}
+
+/// On a clock that stands still while the test steps, so that everything is in one window.
+fn clocked(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+    let keyed = source(records).durable().key_by(|r| r.0);
+    let windows = keyed.window(tumbling(Millis(86_400_000_000)).time(processing));
+    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
+}
+
 /// Records in order of time, up to a disorder below 50.
 fn records() -> impl Strategy<Value = Vec<Record>> {
     prop::collection::vec((0u16..40, -1000i64..1000, 0i64..49), 0..300).prop_map(|raw| {
@@ -286,7 +340,11 @@ proptest! {
         q in 1usize..5,
     ) {
         let cut = restful((records.len() as f64 * cut) as usize, &records);
-        for pipeline in [rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long, lasts, tops, processed, evicted_and_aggregated, timers] {
+        let pipelines = [
+            rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long,
+            lasts, tops, timers, lasting, processed, evicted_and_aggregated, triggered, purging_sessions, clocked,
+        ];
+        for pipeline in pipelines {
             let state = compare(pipeline, &records, cut, p, q);
             prop_assert!(cut == 0 || !state.is_empty(), "there was something to keep");
         }
@@ -337,7 +395,7 @@ fn restored_sliding_windows_that_had_fired_fire_again() {
 #[test]
 fn state_that_is_cut_short_is_refused() {
     let records: Vec<Record> = (0..100).map(|n| (n, 1, i64::from(n))).collect();
-    for pipeline in [rolling as Pipeline, windows, timers] {
+    for pipeline in [rolling as Pipeline, windows, timers, lasting] {
         let state = run(pipeline, 2, &records, State::new(), false, &Shown::default());
         let cut = |bytes: &Vec<u8>| bytes[..bytes.len() - 1].to_vec();
         let before = state.iter().map(|(at, bytes)| (at.clone(), cut(bytes))).collect();

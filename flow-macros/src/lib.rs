@@ -26,6 +26,7 @@ mod suggest;
 #[cfg(test)]
 mod tests;
 mod text;
+mod window_kinds;
 
 use crate::diag::{Diagnostics, Report};
 use proc_macro2::TokenStream;

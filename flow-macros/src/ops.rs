@@ -3,6 +3,11 @@
 //! The macro knows an operator by its row alone; no other file of this crate compares an operator's name with a
 //! literal, except where an operator has a syntax of its own (`union`, `named`).
 
+pub(crate) use crate::window_kinds::{
+    GAPS, OVERLAPPING_MAX, PROCESSING, RESERVED_WINDOWS, Takes, WINDOWS, WindowKind, described, is_clocked,
+    window,
+};
+
 /// What kind of stream runs along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -12,6 +17,8 @@ pub(crate) enum Shape {
     Windowed,
     /// Behind `.join(…)` and its like: not a stream yet.
     Joined,
+    /// Behind `connect`: not a stream yet either.
+    Connected,
     /// Behind a sub-pipeline or a user's own operator: only the types know.
     Unknown,
 }
@@ -23,6 +30,8 @@ pub(crate) enum Input {
     Stream,
     /// Behind `key_by` only.
     Keyed,
+    /// Behind `join` and its like only.
+    Joined,
     /// Plain or behind a window: on a keyed stream it has no meaning.
     PlainOrWindow,
     /// Behind a window only.
@@ -42,6 +51,8 @@ pub(crate) enum Output {
     Window,
     /// Two keyed streams together.
     Joined,
+    /// Two streams by key, for one process.
+    Connected,
     /// Nothing: it ends the stream.
     Terminal,
     /// Several streams, taken apart by a tuple `let`.
@@ -89,6 +100,8 @@ pub(crate) enum Value {
     SignedDuration,
     /// `side`, `drop` or `fail`.
     Late,
+    /// `processing`.
+    Clock,
     /// A number of elements > 0.
     Elements,
     /// A number of parallel instances.
@@ -119,6 +132,8 @@ pub(crate) enum Closures {
     Owned,
     /// It runs once, while the pipeline is built; only the closures inside it are owned.
     Builder,
+    /// They stand in a block with the states that they share.
+    Block,
     /// That of the first argument is a builder, the others are owned.
     FirstBuilds,
 }
@@ -149,6 +164,8 @@ pub(crate) struct Operator {
     pub closures: Closures,
     pub stateful: bool,
     pub sets_key: bool,
+    /// The joins that it can stand behind.
+    pub behind: &'static [&'static str],
     /// Streams among its arguments.
     pub fan_in: bool,
     /// How a call looks, for messages.
@@ -170,6 +187,7 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         closures: Closures::Owned,
         stateful: false,
         sets_key: false,
+        behind: &[],
         fan_in: false,
         usage,
     }
@@ -207,6 +225,9 @@ impl Operator {
     const fn builder(self) -> Self {
         Operator { closures: Closures::Builder, ..self }
     }
+    const fn block(self) -> Self {
+        Operator { closures: Closures::Block, ..self }
+    }
     const fn first_builds(self) -> Self {
         Operator { closures: Closures::FirstBuilds, ..self }
     }
@@ -215,6 +236,10 @@ impl Operator {
     }
     const fn stateful(self) -> Self {
         Operator { stateful: true, ..self }
+    }
+    /// Says of two joined streams what belongs together.
+    const fn joined(self, behind: &'static [&'static str]) -> Self {
+        Operator { behind, ..self.input(Input::Joined).stateful() }
     }
     /// Per key rolling, per window, or once at the end of bounded input.
     const fn folds(self) -> Self {
@@ -225,12 +250,16 @@ impl Operator {
         let both = self.input(Input::Keyed).output(Output::Joined).edge(EdgeKind::Merge);
         Operator { fan_in: true, ..both }
     }
+    /// Two streams by key, for one process.
+    const fn connects(self) -> Self {
+        self.joins().output(Output::Connected)
+    }
     const fn fan_in(self) -> Self {
         Operator { fan_in: true, edge: EdgeKind::Merge, max_args: 16, ..self }
     }
 }
 
-const fn optional(name: &'static str, value: Value) -> Named {
+pub(crate) const fn optional(name: &'static str, value: Value) -> Named {
     Named { name, value, required: None, positional: false }
 }
 
@@ -252,6 +281,12 @@ const EVENT_TIME: &[Named] = &[
 const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
 const TTL: &[Named] = &[optional("ttl", Value::PositiveDuration)];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
+const WITHIN: &[Named] = &[
+    optional("lower_bound_exclusive", Value::Expression),
+    optional("upper_bound_exclusive", Value::Expression),
+    optional("late", Value::Late),
+];
+const AS_OF: &[Named] = &[optional("late", Value::Late)];
 const PARALLELISM: Named = optional("parallelism", Value::Instances);
 const EXCHANGE: &[Named] = &[PARALLELISM];
 const SHUFFLE: &[Named] = &[
@@ -307,6 +342,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("full_join", 1, ".full_join(other.key_by(|record| …))").joins(),
     row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
 
+    row("within", 2, ".within(-5s, 5s)").named(WITHIN).joined(&["join", "left_join", "right_join", "full_join"]),
+    row("lookup", 0, ".lookup()").joined(&["join", "left_join"]),
+    row("as_of", 0, ".as_of()").named(AS_OF).joined(&["join", "left_join"]),
+
     row("split", 1, ".split(|record| …)").sides(2, 4),
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
     row("split_result", 0, ".split_result()").sides(2, 2),
@@ -334,8 +373,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("dedup_last", 0, ".dedup_last()").input(Input::Keyed).time(Time::Drops).stateful(),
     row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
+    row("connect", 1, ".connect(other.key_by(|record| …))").connects(),
+    row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
+    row("trigger", 1, ".trigger(|t| t.count(100))").input(Input::Window).output(Output::Same).builder(),
     row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
     row("process_window", 2, ".process_window(init, |w, records| …)").input(Input::Window).stateful(),
     row("aggregate_window", 3, ".aggregate_window(|a| …, init, |w, value| …)").input(Input::Window).stateful().first_builds(),
@@ -355,80 +397,17 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] =
-    &["interval_join", "lookup", "process", "iterate", "trigger", "connect", "co_process", "window_all"];
-
-/// What a window description is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
-    Nothing,
-    /// A size, or a size and a slide.
-    Lengths,
-    /// How far from UTC a day begins.
-    UtcOffset,
-    Gap,
-    /// A closure over the records that gives each its gap.
-    GapOf,
-    Elements,
-}
-
-/// The window descriptions: their names, what they take and what that is called, and their named arguments.
-pub(crate) struct WindowKind {
-    pub name: &'static str,
-    pub takes: Takes,
-    /// What its arguments are called; the last is the distance from one window to the next.
-    pub lengths: &'static [&'static str],
-    pub named: &'static [Named],
-    pub needs_event_time: bool,
-    pub usage: &'static str,
-}
-
-/// Says that a slide may be longer than its size.
-pub(crate) const GAPS: &str = "gaps";
-
-const OFFSET: Named = optional("offset", Value::SignedDuration);
-
-const COUNT: &[Named] = &[
-    optional("every", Value::Elements),
-    optional("exact", Value::Expression),
-    optional("gaps", Value::Expression),
-];
-
-/// Windows that an element may be in at most.
-pub(crate) const OVERLAPPING_MAX: u64 = 100_000;
-
-#[rustfmt::skip]
-pub(crate) static WINDOWS: &[WindowKind] = &[
-    WindowKind {
-        name: "tumbling",
-        takes: Takes::Lengths,
-        lengths: &["size"],
-        named: &[OFFSET],
-        needs_event_time: true,
-        usage: "tumbling(1h)",
-    },
-    WindowKind { name: "days", takes: Takes::UtcOffset, lengths: &["offset"], named: &[], needs_event_time: true, usage: "days(8h)" },
-    WindowKind {
-        name: "sliding",
-        takes: Takes::Lengths,
-        lengths: &["size", "slide"],
-        named: &[OFFSET, optional(GAPS, Value::Expression)],
-        needs_event_time: true,
-        usage: "sliding(1h, 5min)",
-    },
-    WindowKind { name: "session", takes: Takes::Gap, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session(30min)" },
-    WindowKind { name: "session_by", takes: Takes::GapOf, lengths: &["gap"], named: &[], needs_event_time: true, usage: "session_by(|record| …)" },
-    WindowKind { name: "count", takes: Takes::Elements, lengths: &["size"], named: COUNT, needs_event_time: false, usage: "count(100)" },
-    WindowKind { name: "global", takes: Takes::Nothing, lengths: &[], named: &[], needs_event_time: false, usage: "global()" },
-];
-
-/// Window descriptions of later versions.
-pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
+pub(crate) const RESERVED: &[&str] = &["interval_join", "iterate", "window_all"];
 
 impl Operator {
+    /// Whether it brings two keyed streams together, of which what follows says more.
+    pub fn pairs(&self) -> bool {
+        matches!(self.output, Output::Joined | Output::Connected)
+    }
+
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
-        self.output == Output::Window
+        self.output == Output::Window || self.input == Input::Joined
     }
 
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.
@@ -443,16 +422,8 @@ pub(crate) fn operator(name: &str) -> Option<&'static Operator> {
     OPERATORS.iter().find(|operator| operator.name == name)
 }
 
-pub(crate) fn window(name: &str) -> Option<&'static WindowKind> {
-    WINDOWS.iter().find(|window| window.name == name)
-}
-
-/// The description that an expression is: the row of `tumbling` for `tumbling(1h)`.
-pub(crate) fn described(expr: &syn::Expr) -> Option<&'static WindowKind> {
-    let syn::Expr::Call(call) = expr else { return None };
-    let syn::Expr::Path(path) = &*call.func else { return None };
-    window(&path.path.segments.last()?.ident.to_string())
-}
+/// The word for a time that does not come: as if nothing were said.
+pub(crate) const NEVER: &str = "never";
 
 /// The operator that has a named argument of this name, for text that calls it as a method.
 pub(crate) fn owner_of(named: &str) -> Option<&'static Operator> {

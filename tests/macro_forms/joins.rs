@@ -41,6 +41,28 @@ dataflow! {
         late.collect(&missed);
     }
 
+    /// Interval and temporal joins of one stream with itself: diamonds.
+    fn diamonds(orders: Vec<Order>, near: Collected<(u64, u64)>, before: Collected<(u64, Option<u64>)>, missed: Collected<u64>) {
+        let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
+        let (pairs, late) = orders
+            .key_by(|o| o.city)
+            .join(orders.key_by(|o| o.city))
+            .within(-1s, 1s, lower_bound_exclusive = true, late = side);
+        pairs.map(|(_, (a, b))| (a.id, b.id)).collect(&near);
+        late.map(|late| match late.value { Either::A(o) | Either::B(o) => o.id }).collect(&missed);
+        let versions = orders.filter(|o| o.id % 4 == 0).key_by(|o| o.city);
+        let known = orders.key_by(|o| o.city).left_join(versions).as_of(late = drop);
+        known.map(|(_, (o, version))| (o.id, version.map(|v| v.id))).collect(&before);
+    }
+
+    /// Both sides of a lookup are one stream: the left one waits.
+    fn looked_up(orders: Vec<Order>, rows: Collected<(u64, Option<u64>)>) {
+        let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
+        let evens = orders.filter(|o| o.id % 4 == 0).map(|o| o.id);
+        let found = orders.key_by(|o| o.id).left_join(evens.key_by(|id| *id + 1)).lookup();
+        found.map(|(id, (_, before))| (id, before)).collect(&rows);
+    }
+
     /// A diamond: both sides are one stream.
     fn halves(orders: Vec<Order>, rows: Collected<Halves>) {
         let orders = source(from_vec(orders)).event_time(|o| o.at, disorder = 0s);
@@ -77,6 +99,40 @@ fn every_order_with_its_payment_or_none() {
         found.sort();
         assert_eq!(found, expected);
         assert!(found.iter().any(|row| row.1.is_some()) && found.iter().any(|row| row.1.is_none()));
+    }
+}
+
+#[test]
+fn diamonds_of_event_time() {
+    for parallelism in [1, 2, 4] {
+        let (near, before, missed) = (Collected::new(), Collected::new(), Collected::new());
+        let job = diamonds(orders(), near.clone(), before.clone(), missed.clone());
+        assert_eq!(job.parallelism(parallelism).run().expect("a run").late(), 0);
+        let (mut near, mut before) = (near.take(), before.take());
+        near.sort_unstable();
+        before.sort_unstable();
+        let all = orders();
+        let pairs = all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));
+        let pairs = pairs.filter(|(a, b)| a.city == b.city && b.at - a.at > -1000 && b.at - a.at <= 1000);
+        assert_eq!(near, pairs.map(|(a, b)| (a.id, b.id)).collect::<Vec<_>>());
+        let version = |o: &Order| (0..=o.id).rev().find(|id| id % 4 == 0 && id % 2 == o.id % 2);
+        assert_eq!(before, all.iter().map(|o| (o.id, version(o))).collect::<Vec<_>>());
+        assert!(missed.take().is_empty());
+    }
+}
+
+#[test]
+fn a_lookup_of_one_stream_in_itself() {
+    for (parallelism, ring) in [(1, 1), (1, 8), (2, 1), (4, 8)] {
+        let rows = Collected::new();
+        let many: Vec<Order> = (0..3_000).map(|id| Order { id, at: id as i64, city: "Rome" }).collect();
+        let job = looked_up(many, rows.clone()).parallelism(parallelism).ring_batches(ring).batch_size(7);
+        let report = job.run().expect("a run");
+        let mut rows = rows.take();
+        rows.sort_unstable();
+        let expected: Vec<_> = (0..3_000).map(|id| (id, (id % 4 == 1).then(|| id - 1))).collect();
+        assert_eq!(rows, expected);
+        assert!(report.counter("found/lookup.waited") > 0, "the left side has waited");
     }
 }
 

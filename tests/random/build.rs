@@ -313,6 +313,7 @@ fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
         Op::Distinct => join(s.distinct(), out),
         Op::Roll(form, roll) => rolling::roll(s, form, roll, out),
         Op::GlobalWindow(form, agg) => windowed::global(s, form, agg, out),
+        Op::Fired(form, after, purging, agg) => windowed::fired(s, form, after.into(), purging, agg, out),
         Op::Counted(counts) => windowed::counted(s, counts, out),
         other => unreachable!("{other:?} is built elsewhere"),
     }

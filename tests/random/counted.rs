@@ -2,7 +2,7 @@
 
 use crate::function::*;
 use crate::keyed::{by_key, push};
-use crate::plan::Counts;
+use crate::plan::{Agg, Counts};
 use crate::port::{El, Port};
 use crate::windows::aggregate;
 
@@ -40,5 +40,41 @@ pub fn counted(input: &Port, counts: &Counts, p: usize) -> Option<Port> {
         }
     }
     let instances = if counts.form.is_some() { p } else { 1 };
+    Some(by_key(input.timed, instances, vec![rows], false, true))
+}
+
+/// The window of everything, which a trigger fires after so many elements of a key, and which fires at the end.
+pub fn fired(input: &Port, after: usize, purging: bool, agg: Agg, instances: usize) -> Option<Port> {
+    if !input.single() {
+        return None;
+    }
+    let result = |els: &[El]| {
+        let records: Vec<Rec> = els.iter().map(|el| el.rec).collect();
+        let (key, rec) = (els[0].key, aggregate(agg, &records)?);
+        Some(El { rec: row(key, i64::MIN, i64::MAX, rec), time: i64::MAX, key })
+    };
+    // Of each key what it has, and how many of them are new.
+    let mut keys: Vec<(Vec<El>, usize)> = Vec::new();
+    let mut fired = input.each(|el| {
+        let at = keys.iter().position(|(els, _)| els[0].key == el.key).unwrap_or_else(|| {
+            keys.push((Vec::new(), 0));
+            keys.len() - 1
+        });
+        let (els, new) = &mut keys[at];
+        els.push(el);
+        *new += 1;
+        if *new < after {
+            return None;
+        }
+        let shown = if purging { els.len() - *new } else { 0 };
+        *new = 0;
+        result(&els[shown..])
+    });
+    let mut rows = fired.strands.pop().unwrap_or_default();
+    for (els, new) in &keys {
+        if *new > 0 || !purging {
+            push(&mut rows, result(&els[if purging { els.len() - new } else { 0 }..])?);
+        }
+    }
     Some(by_key(input.timed, instances, vec![rows], false, true))
 }

@@ -76,6 +76,7 @@ const EXPECTED: &[&str] = &[
     "union_ends",
     "window(count)",
     "window(global)",
+    "window(global), fired",
     "window(session)",
     "window(sliding)",
     "window(tumbling)",
@@ -140,6 +141,7 @@ fn is_exchange(op: &Op) -> bool {
             | Session(_)
             | Counted(_)
             | GlobalWindow(..)
+            | Fired(..)
     )
 }
 
@@ -162,7 +164,9 @@ fn names_of(op: &Op) -> Vec<String> {
         Op::Window(window) | Op::Session(window) => {
             window.form.as_ref().map_or(vec!["window without key".to_owned()], form)
         }
-        Op::GlobalWindow(by, _) => by.as_ref().map_or(vec!["window without key".to_owned()], form),
+        Op::GlobalWindow(by, _) | Op::Fired(by, ..) => {
+            by.as_ref().map_or(vec!["window without key".to_owned()], form)
+        }
         _ => Vec::new(),
     };
     match op {
@@ -179,6 +183,7 @@ fn names_of(op: &Op) -> Vec<String> {
             names.extend(window.side.then(|| "side".to_owned()));
         }
         Op::GlobalWindow(..) => names.push("window(global)".to_owned()),
+        Op::Fired(..) => names.push("window(global), fired".to_owned()),
         Op::Total(total) => names.push(snake(format!("{total:?}"))),
         Op::Partition(_) => names.push("partition".to_owned()),
         other => names.push(snake(format!("{other:?}"))),

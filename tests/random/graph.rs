@@ -119,7 +119,7 @@ fn plainer(op: Op) -> Op {
         Op::Roll(form, _) => Op::Roll(form, Roll::Count),
         Op::Window(window) => Op::Window(crate::plan::Window { agg: Agg::Count, ..window }),
         Op::Counted(counts) => Op::GlobalWindow(counts.form, Agg::Spread),
-        Op::GlobalWindow(form, _) => Op::GlobalWindow(form, Agg::Spread),
+        Op::GlobalWindow(form, _) | Op::Fired(form, ..) => Op::GlobalWindow(form, Agg::Spread),
         Op::Total(_) => Op::Total(crate::plan::Total::Aggregate(Agg::Spread)),
         Op::EventTime(_) => Op::EventTime(ANY_DISORDER),
         Op::Take(_) => Op::Take(u8::MAX),

@@ -49,6 +49,11 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
             let instances = if form.is_some() { p } else { 1 };
             windows::global(&keyed::keyed(inputs[0], *form), *agg, instances)?.into()
         }
+        Op::Fired(form, after, purging, agg) => {
+            let instances = if form.is_some() { p } else { 1 };
+            counted::fired(&keyed::keyed(inputs[0], *form), usize::from(*after), *purging, *agg, instances)?
+                .into()
+        }
         Op::Total(total) => windows::total(inputs[0], *total)?.into(),
         _ => one_to_one(op, inputs[0])?.into(),
     };

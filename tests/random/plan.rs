@@ -113,6 +113,8 @@ pub enum Op {
     Session(Window),
     Counted(Counts),
     GlobalWindow(Option<Form>, Agg),
+    /// The same with a trigger at so many elements, purging or not.
+    Fired(Option<Form>, u8, bool, Agg),
     Total(Total),
     Partition(u8),
     Split(u8),
@@ -280,6 +282,8 @@ fn stateful() -> impl Strategy<Value = Op> {
         2 => counts().prop_map(Op::Counted),
         1 => (prop::option::weighted(0.75, form()), agg()).prop_map(|(form, agg)| Op::GlobalWindow(form, agg)),
         4 => total.prop_map(Op::Total),
+        1 => (prop::option::weighted(0.75, form()), 1u8..7, any::<bool>(), agg())
+            .prop_map(|(form, after, purging, agg)| Op::Fired(form, after, purging, agg)),
     ]
 }
 

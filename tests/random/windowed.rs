@@ -10,7 +10,8 @@ use flow_core::window::aggregate::{WindowedStream, side};
 use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::late::{DropLate, SideLate};
 use flow_core::window::session::{Fixed, Session};
-use flow_core::window::spec::Assign;
+use flow_core::window::spec::{Assign, Global};
+use flow_core::window::trigger::{Silent, Triggered};
 use flow_core::window::{Windowed, global as global_window};
 
 /// The key of results.
@@ -110,6 +111,8 @@ macro_rules! droppings {
 droppings! {
     dropping: W, (W: Assign), with_aggregate;
     dropping_session: Session<Fixed>, (), with_merging;
+    dropping_all: Global, (), with_aggregate;
+    dropping_fired: Triggered<Global, Silent>, (), with_aggregate;
     dropping_count: Counted<L>, (L: Lifting), with_aggregate;
 }
 
@@ -224,8 +227,29 @@ pub fn window(window: &Window, results: End<Timestamp>, late: Option<End<Timesta
 pub fn global<K: Time>(s: Branch<K>, form: Option<Form>, agg: Agg, out: End<K::Stamp>) -> End<K::Stamp> {
     macro_rules! end {
         ($keyed:expr) => {
-            dropping($keyed.window(global_window()), agg, out)
+            dropping_all($keyed.window(global_window()), agg, out)
         };
+    }
+    with_form!(form, s, end)
+}
+
+/// The same with a trigger.
+pub fn fired<K: Time>(
+    s: Branch<K>,
+    form: Option<Form>,
+    after: u64,
+    purging: bool,
+    agg: Agg,
+    out: End<K::Stamp>,
+) -> End<K::Stamp> {
+    macro_rules! end {
+        ($keyed:expr) => {{
+            let windows = $keyed.window(global_window()).trigger(|t| {
+                let t = t.count(after);
+                if purging { t.purging() } else { t }
+            });
+            dropping_fired(windows, agg, out)
+        }};
     }
     with_form!(form, s, end)
 }

@@ -10,7 +10,7 @@ use flow_core::window::aggregate::{fail, side};
 use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::late::DropLate;
 use flow_core::window::session::{Gap, Session};
-use flow_core::window::spec::Assign;
+use flow_core::window::spec::{Assign, Global};
 
 /// A key as it is written: that of a window without key as nothing.
 pub trait KeyText {
@@ -69,8 +69,8 @@ fn numbered<K: KeyText>(w: &mut WindowCx<'_, K, usize, El>, els: Vec<El>) {
 /// The kinds of windows, each a function that closes its windows: rustc can prove that a pipeline is complete only where it knows
 /// the operator.
 macro_rules! kinds {
-    ($($kind:ident: $windows:ty, $parameter:ident: $bound:path, $($only:literal)?;)*) => {$(
-        pub fn $kind<F, $parameter>(
+    ($($kind:ident: $windows:ty, [$($parameter:ident: $bound:path)?], $($only:literal)?;)*) => {$(
+        pub fn $kind<F $(, $parameter)?>(
             job: &mut Job,
             windows: Windows<F, $windows, DropLate>,
             late: &str,
@@ -79,7 +79,7 @@ macro_rules! kinds {
         ) -> Elements
         where
             F: KeyFn<El, Value = El, Key: KeyText>,
-            $parameter: $bound,
+            $($parameter: $bound,)?
         {
             let forking = Forking { job, late: probe.late.clone() };
             match (late, aggregate) {
@@ -132,9 +132,10 @@ macro_rules! kinds {
     )*};
 }
 kinds! {
-    aligned: W, W: Assign, "reduce";
-    sessions: Session<G>, G: Gap<El>, ;
-    counted: Counted<L>, L: Lifting, "reduce";
+    aligned: W, [W: Assign], "reduce";
+    whole: Global, [], "reduce";
+    sessions: Session<G>, [G: Gap<El>], ;
+    counted: Counted<L>, [L: Lifting], "reduce";
 }
 
 /// Windows whose late elements go to a side.

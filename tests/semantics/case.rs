@@ -76,7 +76,7 @@ impl Case {
     /// Whether every receiver has a single sender: one input, one exchange.
     pub fn has_single_senders(&self) -> bool {
         let windows = ["tumbling", "days", "sliding", "session", "session_by", "count", "global"];
-        let exchanges = ["timers", "rolling", "total", "floats", "lists", "distinct", "rebalance"];
+        let exchanges = ["timers", "ttl", "rolling", "total", "floats", "lists", "distinct", "rebalance"];
         let exchanges = [&windows[..], &exchanges].concat();
         let exchange = |words: &&Vec<String>| exchanges.contains(&words[0].as_str());
         !self.fan_in() && self.steps.iter().filter(exchange).count() <= 1

@@ -10,12 +10,12 @@ use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::evict::{Evicting, Evictor};
 use flow_core::window::late::DropLate;
 use flow_core::window::session::{Gap, Session};
-use flow_core::window::spec::Assign;
+use flow_core::window::spec::{Assign, Global};
 
 /// As `aggregates`' kinds, for windows behind an evictor.
 macro_rules! kinds {
-    ($($kind:ident $close:ident: $windows:ty, $parameter:ident: $bound:path;)*) => {$(
-        pub fn $kind<F, $parameter>(
+    ($($kind:ident $close:ident: $windows:ty, [$($parameter:ident: $bound:path)?];)*) => {$(
+        pub fn $kind<F $(, $parameter)?>(
             job: &mut Job,
             windows: Windows<F, $windows, DropLate>,
             kept: &str,
@@ -25,7 +25,7 @@ macro_rules! kinds {
         ) -> Elements
         where
             F: KeyFn<El, Value = El, Key: KeyText>,
-            $parameter: $bound,
+            $($parameter: $bound,)?
         {
             match kept.strip_suffix("ms") {
                 Some(time) => $close(job, windows.evict(last(Millis(number(time)))), late, aggregate, probe),
@@ -36,7 +36,7 @@ macro_rules! kinds {
             }
         }
 
-        fn $close<F, $parameter, E>(
+        fn $close<F $(, $parameter)?, E>(
             job: &mut Job,
             windows: Windows<F, Evicting<$windows, E>, DropLate>,
             late: &str,
@@ -45,7 +45,7 @@ macro_rules! kinds {
         ) -> Elements
         where
             F: KeyFn<El, Value = El, Key: KeyText>,
-            $parameter: $bound,
+            $($parameter: $bound,)?
             E: Evictor,
         {
             let forking = Forking { job, late: probe.late.clone() };
@@ -66,7 +66,8 @@ macro_rules! kinds {
     )*};
 }
 kinds! {
-    aligned close_aligned: W, W: Assign;
-    sessions close_sessions: Session<G>, G: Gap<El>;
-    counted close_counted: Counted<L>, L: Lifting;
+    aligned close_aligned: W, [W: Assign];
+    whole close_whole: Global, [];
+    sessions close_sessions: Session<G>, [G: Gap<El>];
+    counted close_counted: Counted<L>, [L: Lifting];
 }

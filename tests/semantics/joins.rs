@@ -1,8 +1,10 @@
-//! Joins of a case's two inputs, the left one first: `join left tumbling 2`, `join group session 2 lateness 5 late side`.
+//! Joins of a case's two inputs, the left one first: `join left tumbling 2`, `join group session 2 lateness 5 late side`,
+//! `join full within -2 1 above late side` (above the lower bound, `below` the upper one), `join left as_of`, `join inner lookup`.
 
 use crate::case::{El, number};
 use crate::pipeline::{Elements, Probe};
 use flow_core::join::form::Grouping;
+use flow_core::join::form::Leading;
 use flow_core::join::in_window::JoinWindow;
 use flow_core::join::joined::SideEnds;
 use flow_core::join::{Form, Joined};
@@ -10,7 +12,7 @@ use flow_core::op::{Chain, Forked};
 use flow_core::prelude::*;
 use flow_core::testing::ScriptKind;
 use flow_core::window::aggregate::{fail, side};
-use flow_core::window::spec::Over;
+use flow_core::window::spec::{Closing, Over};
 
 /// The key of an element: `nothing/a@5` has none.
 type Key = Option<String>;
@@ -70,12 +72,35 @@ impl<V: Shown + Send + 'static> Row for (Key, V) {
 pub fn join(job: &mut Job, left: Elements, right: Elements, words: &[&str], probe: &Probe) -> Elements {
     let (left, right) = (left.key_by(key), right.key_by(key));
     match words[1] {
-        "inner" => closed(job, left.join(right), words, probe),
-        "left" => closed(job, left.left_join(right), words, probe),
+        "inner" => leading(job, left.join(right), words, probe),
+        "left" => leading(job, left.left_join(right), words, probe),
         "right" => closed(job, left.right_join(right), words, probe),
         "full" => closed(job, left.full_join(right), words, probe),
         "group" => by_window(job, left.co_group(right), words, probe),
         other => panic!("`{other}` is not a join"),
+    }
+}
+
+fn leading<F, E>(
+    job: &mut Job,
+    joined: Joined<Key, El, El, ScriptKind, ScriptKind, F, E>,
+    words: &[&str],
+    probe: &Probe,
+) -> Elements
+where
+    F: Leading<El, El, Out: Shown + Send> + Grouping<El, El, Out: Shown + Send>,
+    E: SideEnds,
+{
+    match words[2] {
+        "as_of" => {}
+        "lookup" => return joined.lookup().map(Row::element).boxed(),
+        _ => return closed(job, joined, words, probe),
+    }
+    let rows = joined.as_of();
+    match option(words, "late").unwrap_or("drop") {
+        "drop" => rows.map(Row::element).boxed(),
+        "fail" => rows.late(fail).map(Row::element).boxed(),
+        _ => fork(job, rows.late(side), probe),
     }
 }
 
@@ -89,7 +114,17 @@ where
     F: Form<El, El, Out: Shown + Send> + Grouping<El, El, Out: Shown + Send>,
     E: SideEnds,
 {
-    by_window(job, joined, words, probe)
+    if words[2] != "within" {
+        return by_window(job, joined, words, probe);
+    }
+    let rows = joined.within(Millis(number(words[3])), Millis(number(words[4])));
+    let rows =
+        rows.lower_bound_exclusive(words.contains(&"above")).upper_bound_exclusive(words.contains(&"below"));
+    match option(words, "late").unwrap_or("drop") {
+        "drop" => rows.map(Row::element).boxed(),
+        "fail" => rows.late(fail).map(Row::element).boxed(),
+        _ => fork(job, rows.late(side), probe),
+    }
 }
 
 fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
@@ -130,16 +165,29 @@ fn in_window<F, W, E>(
 ) -> Elements
 where
     F: Grouping<El, El, Out: Shown + Send>,
-    W: JoinWindow + Over<ScriptKind>,
+    W: JoinWindow + Over<ScriptKind> + Closing<ScriptKind>,
     E: SideEnds,
 {
     let rows = joined.window(window).lateness(Millis(option(words, "lateness").map_or(0, number)));
     match option(words, "late").unwrap_or("drop") {
+        // Sessions that become one have their records in another order than that of arrival.
+        "drop" if words.contains(&"sorted") => rows.map(|row| sorted(row.element())).boxed(),
         "drop" => rows.map(Row::element).boxed(),
         "fail" => rows.late(fail).map(Row::element).boxed(),
         "side" => fork(job, rows.late(side), probe),
         other => panic!("`{other}` is not what becomes of late elements"),
     }
+}
+
+/// The elements of each side by name.
+fn sorted(mut row: El) -> El {
+    let by_name = |names: &str| {
+        let mut names: Vec<&str> = names.split(',').collect();
+        names.sort_unstable();
+        names.join(",")
+    };
+    row.name = row.name.split('+').map(by_name).collect::<Vec<_>>().join("+");
+    row
 }
 
 /// Rows go on, late elements to the side's place.

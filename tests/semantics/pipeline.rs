@@ -1,6 +1,6 @@
 //! Pipelines from the words of a case: each step takes a boxed stream and gives one.
 
-use crate::aggregates::{aligned, counted, sessions};
+use crate::aggregates::{aligned, counted, sessions, whole};
 use crate::case::{Arrival, Case, El, number};
 use crate::rows::Rows;
 use crate::strategies::{STRATEGIES, timed};
@@ -114,6 +114,7 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "floats" => floats(stream),
         "lists" => lists(stream),
         "timers" => crate::timers::timers(stream),
+        "ttl" => crate::ttl::ttl(stream, words),
         "rolling" => crate::aggregates::rolling(stream, words[1]),
         "total" => crate::aggregates::total(stream, words[1]),
         "tumbling" | "days" | "sliding" | "global" | "session" | "session_by" | "count" => {
@@ -161,24 +162,21 @@ fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Ele
     let elements = |name| option(name).map(|n| u64::try_from(number(n)).expect("a number of elements"));
     let (late, lateness) = (option("late").unwrap_or("drop"), length("lateness"));
     let aggregate = words.last().expect("a window has an aggregate");
+    macro_rules! closed {
+        ($close:ident, $windows:expr) => {
+            match (option("evict"), crate::triggered::Says::of(words)) {
+                (Some(kept), _) => crate::evicted::$close(job, $windows, kept, late, aggregate, probe),
+                (None, Some(says)) => crate::triggered::$close(job, $windows, says, late, aggregate, probe),
+                (None, None) => $close(job, $windows, late, aggregate, probe),
+            }
+        };
+    }
     macro_rules! of {
         ($close:ident, $window:expr) => {
-            match (option("evict"), words.contains(&"keyed")) {
-                (Some(kept), true) => {
-                    let windows = stream.key_by(|el| el.key.clone()).window($window).lateness(lateness);
-                    crate::evicted::$close(job, windows, kept, late, aggregate, probe)
-                }
-                (Some(kept), false) => {
-                    let windows = stream.window($window).lateness(lateness);
-                    crate::evicted::$close(job, windows, kept, late, aggregate, probe)
-                }
-                (None, true) => {
-                    let windows = stream.key_by(|el| el.key.clone()).window($window).lateness(lateness);
-                    $close(job, windows, late, aggregate, probe)
-                }
-                (None, false) => {
-                    $close(job, stream.window($window).lateness(lateness), late, aggregate, probe)
-                }
+            if words.contains(&"keyed") {
+                closed!($close, stream.key_by(|el| el.key.clone()).window($window).lateness(lateness))
+            } else {
+                closed!($close, stream.window($window).lateness(lateness))
             }
         };
     }
@@ -187,7 +185,7 @@ fn window(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Ele
         count(elements("count").expect("a size")).exact(has("exact")).gaps(has("gaps"))
     };
     match words[0] {
-        "global" => of!(aligned, global()),
+        "global" => of!(whole, global()),
         "days" => of!(aligned, days(Millis(number(words[1]) * 60_000))),
         "tumbling" => of!(aligned, tumbling(length("tumbling")).offset(length("offset"))),
         "sliding" => {

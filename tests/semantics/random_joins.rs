@@ -52,11 +52,9 @@ pub fn case(words: String, inputs: [Vec<Arrival>; 2], rows: Vec<String>) -> Case
 type Sides = (Vec<El>, Vec<El>);
 
 fn list(els: &[El]) -> String {
-    if els.is_empty() {
-        "-".into()
-    } else {
-        els.iter().map(|el| el.name.as_str()).collect::<Vec<_>>().join(",")
-    }
+    let mut names: Vec<&str> = els.iter().map(|el| el.name.as_str()).collect();
+    names.sort_unstable();
+    if names.is_empty() { "-".into() } else { names.join(",") }
 }
 
 /// The rows of the elements of one key, without what stands before them.
@@ -153,7 +151,7 @@ fn window_case(form: &str, windows: Windows, inputs: [Vec<Arrival>; 2]) -> Case 
             rows.extend(of_window.into_iter().map(|row| format!("[{start},{end}) {key}/{row}")));
         }
     }
-    case(format!("join {form} {}", windows.words()), inputs, rows)
+    case(format!("join {form} {} sorted", windows.words()), inputs, rows)
 }
 
 fn windows() -> impl Strategy<Value = Windows> {

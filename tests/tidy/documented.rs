@@ -22,7 +22,7 @@ pub fn differences(root: &Path) -> Vec<String> {
     let unknown = rows.iter().filter(|name| !in_code.contains(*name) && !elsewhere.contains(*name));
     found.extend(unknown.map(|name| format!("flow-macros/src/ops.rs has no row for `{name}`")));
     let reserved_in_code =
-        code.split_once("RESERVED").map_or("", |(_, rest)| rest.split_once("];").map_or("", |it| it.0));
+        code.split_once(" RESERVED: ").map_or("", |(_, rest)| rest.split_once("];").map_or("", |it| it.0));
     let held: BTreeSet<&str> = reserved_in_code.split('"').skip(1).step_by(2).collect();
     let said: BTreeSet<&str> = quoted(reserved).collect();
     found

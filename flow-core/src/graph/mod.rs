@@ -78,6 +78,8 @@ pub enum Shape {
     Windowed,
     /// Two streams, of which nothing says yet what belongs together.
     Joined,
+    /// Two streams by key, for one process.
+    Connected,
     /// What the macro cannot see: the inside of a sub-pipeline or of an operator of one's own.
     Unknown,
 }

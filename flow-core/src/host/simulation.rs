@@ -105,7 +105,8 @@ impl Run {
         Ok(())
     }
 
-    /// A task that is blocked, or waits, may still have moved a part of its overflow into a ring.
+    /// A task that is blocked may still have moved a part of its overflow into a ring, and one that waits may have passed on
+    /// what it held.
     fn tell_receivers(&mut self) {
         for (task, quiet) in self.tasks.iter_mut().zip(&mut self.quiet) {
             if quiet.is_some() && task.has_news() {

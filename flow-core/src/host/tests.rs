@@ -1,12 +1,17 @@
-//! When a task flushes its stage.
+//! When a task flushes its stage, and when a thread may sleep.
 
+use super::control::Control;
 use super::task::{Progress, Task};
+use super::threads::Worker;
 use crate::batch::Batch;
+use crate::channel::Signal;
 use crate::error::Result;
 use crate::stage::{OpenCx, Stage, Step};
-use crate::time::Millis;
+use crate::time::{Millis, SystemClock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Answers as it is told, the last answer for ever, and counts how often it is flushed.
 struct Told {
@@ -77,4 +82,25 @@ fn a_stage_that_is_blocked_is_flushed_in_time() {
     let flushes = steps(&[Step::Worked, Step::Full], &[0, 1, 100, 101]);
     let blocked = Progress::Blocked(Some(100));
     assert_eq!(flushes, [(Progress::Made, 0), (blocked, 0), (blocked, 1), (Progress::Blocked(None), 1)]);
+}
+
+/// A stage is blocked for some steps, then waits for a tick, then is done. In one of the runs it finds room in the very last look before
+/// its thread sleeps: the tick that it waits for then must be waited for, and not for ever.
+#[test]
+fn a_tick_that_the_last_look_finds_is_waited_for() {
+    for blocked in 0..24 {
+        let mut steps = vec![Step::Full; blocked];
+        steps.extend([Step::Wait(Some(1)), Step::Done]);
+        let stage = Box::new(Told { steps, flushes: Arc::default() });
+        let cx = crate::stage::tests::open_cx(0);
+        let task = Task::new("told".to_owned(), stage, Vec::new(), &cx, Millis(100));
+        let (done, is_done) = mpsc::sync_channel(1);
+        std::thread::spawn(move || {
+            let (_, waiter) = Signal::new();
+            let worker =
+                Worker::new(waiter, Control::default(), Arc::new(SystemClock::new()), 1, Arc::default());
+            done.send(worker.run_tasks(vec![task]).is_ok())
+        });
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(20)), Ok(true), "blocked for {blocked} steps");
+    }
 }

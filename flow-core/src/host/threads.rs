@@ -70,7 +70,7 @@ impl Host for Threads {
             };
             let at = control.started(number, names);
             let (control, clock) = (control.clone(), Arc::clone(&clock));
-            let worker = Worker { waiter, control: control.clone(), clock, threads: count, at };
+            let worker = Worker::new(waiter, control.clone(), clock, count, at);
             match std::thread::Builder::new().name(name).spawn(move || worker.run(number, instances)) {
                 Ok(thread) => running.push(thread),
                 Err(error) => {
@@ -100,7 +100,7 @@ impl Host for Threads {
 }
 
 /// A thread of a host.
-struct Worker {
+pub(super) struct Worker {
     waiter: Waiter,
     control: Control,
     clock: Arc<dyn Clock>,
@@ -114,6 +114,22 @@ struct Worker {
 type Numbered = (usize, Task);
 
 impl Worker {
+    pub(super) fn new(
+        waiter: Waiter,
+        control: Control,
+        clock: Arc<dyn Clock>,
+        threads: usize,
+        at: Arc<AtomicUsize>,
+    ) -> Self {
+        Worker { waiter, control, clock, threads, at }
+    }
+
+    /// Steps tasks until all are done.
+    #[cfg(test)]
+    pub(super) fn run_tasks(mut self, tasks: Vec<Task>) -> Result<()> {
+        self.step_all(&mut tasks.into_iter().enumerate().collect())
+    }
+
     fn run(mut self, number: usize, instances: Vec<Instance>) {
         let mut tasks = Vec::new();
         // Everything of the user's happens in here, the destructors of his records included.
@@ -170,7 +186,10 @@ impl Worker {
                 return tasks.iter_mut().any(|task| task.1.has_news());
             }
             match round(tasks, control, clock.as_ref(), at) {
-                Ok((made, _)) => made,
+                // A task that was blocked a moment ago may have found room, and now wait for an earlier tick than was known.
+                Ok((made, tick)) => {
+                    made || tick.is_some_and(|tick| deadline.is_none_or(|known| tick < known))
+                }
                 Err(error) => {
                     failed = Some(error);
                     true

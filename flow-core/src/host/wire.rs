@@ -65,6 +65,8 @@ pub(crate) struct Settings {
 struct Ends {
     wires: Vec<(EdgeId, Wire)>,
     inputs: Vec<Receiver<Batch>>,
+    /// How many of them each incoming edge has.
+    each: Vec<usize>,
 }
 
 /// Connects everything; `place` says on which thread an instance runs. Also returns the counters by stage.
@@ -89,7 +91,7 @@ pub(crate) fn wire(
     for (s, def) in topology.stages.into_iter().enumerate() {
         let counters: Vec<_> = def.instances.iter().map(|_| StageMetrics::default()).collect();
         for (i, stage) in def.instances.into_iter().enumerate() {
-            let Ends { wires, inputs } = std::mem::take(&mut ends[s][i]);
+            let Ends { wires, inputs, each } = std::mem::take(&mut ends[s][i]);
             let cx = OpenCx {
                 stage: def.name.clone(),
                 context: Context {
@@ -98,7 +100,7 @@ pub(crate) fn wire(
                     metrics: counters[i].clone(),
                     signal: signals[places[s][i]].clone(),
                 },
-                inputs: inputs.len(),
+                inputs: each,
                 wires,
                 batch: seeds.fork(),
                 faults: Faults::default(),
@@ -126,6 +128,7 @@ fn connect(topology: &Topology, places: &[Vec<usize>], signals: &[Signal], ring:
         for id in &stage.inputs {
             let edge = topology.edges[id];
             let (senders, receivers) = (topology.stages[edge.from].count, stage.count);
+            ends[to].iter_mut().for_each(|ends| ends.each.push(0));
             for s in 0..senders {
                 for r in 0..receivers {
                     if edge.kind == EdgeKind::Forward && r != s % receivers {
@@ -135,6 +138,9 @@ fn connect(topology: &Topology, places: &[Vec<usize>], signals: &[Signal], ring:
                     let (tx, rx) = recycling::<Batch>(ring, consumer.clone(), producer.clone());
                     ends[edge.from][s].wires.push((*id, Wire::new(tx)));
                     ends[to][r].inputs.push(rx);
+                    if let Some(count) = ends[to][r].each.last_mut() {
+                        *count += 1;
+                    }
                 }
             }
         }

@@ -1,6 +1,11 @@
 //! What becomes of elements that match nothing.
 
 /// A join of single elements: which rows it gives.
+#[diagnostic::on_unimplemented(
+    message = "a `co_group` brings whole groups together, and this operator single elements",
+    label = "takes no groups",
+    note = "write `join`, `left_join`, `right_join` or `full_join` before it, or `.window(…)` behind the `co_group`"
+)]
 pub trait Form<L, R>: Copy + Send + 'static {
     /// A row.
     type Out: 'static;
@@ -17,6 +22,16 @@ pub trait Form<L, R>: Copy + Send + 'static {
     /// The row of a right element that matches nothing, where there is one.
     fn right(right: R) -> Option<Self::Out>;
 }
+
+/// A join in which the left elements lead: each looks for what it is joined with.
+#[diagnostic::on_unimplemented(
+    message = "this operator gives each left element what belongs to it: there are no rows of right elements alone",
+    label = "takes `join` and `left_join` only",
+    note = "write `join` or `left_join` before it; to keep the elements of the other side, change sides"
+)]
+pub trait Leading<L, R>: Form<L, R> {}
+impl<L: 'static, R: 'static> Leading<L, R> for Inner {}
+impl<L: 'static, R: 'static> Leading<L, R> for LeftOuter {}
 
 /// A join of all elements of a window.
 pub trait Grouping<L, R>: Copy + Send + 'static {

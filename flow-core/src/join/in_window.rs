@@ -16,11 +16,12 @@ use crate::state::Keep;
 use crate::time::{Grid, Millis, Timestamp};
 use crate::window::aggregate::fits;
 use crate::window::base::{Base, Item};
+use crate::window::clocked::OnWatermark;
 use crate::window::late::{DropLate, Lateness, Policy};
 use crate::window::session::head::SessionHead;
 use crate::window::session::{Fixed, Gap};
-use crate::window::spec::{Assign, Over};
-use crate::window::{Session, Windowed};
+use crate::window::spec::{Assign, Closing, Everything, Over};
+use crate::window::{Global, Session, Windowed};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -101,7 +102,32 @@ impl<W: Assign> JoinWindow for W {
             meta,
         );
         // What it takes is what the sides send: the load of an `Uncut` policy is the element.
-        self.stage::<Pair<Q, L, R>, Of<Q, L, R>, Gather, P, S, N, M>(base)
+        self.stage::<Pair<Q, L, R>, Of<Q, L, R>, Gather, P, S, N, M, _>(base, OnWatermark)
+    }
+}
+
+impl JoinWindow for Global {
+    fn due(&self, lateness: Millis) -> Grid {
+        Everything.due(lateness)
+    }
+    fn fits(&self) -> Result<()> {
+        Ok(())
+    }
+    fn text(&self) -> String {
+        Everything.text()
+    }
+    fn keeping<Q, L, R, P, S, N, M>(self, lateness: Lateness<P>, next: N, meta: Meta) -> HeadStage
+    where
+        Q: Key + Keep<M>,
+        L: Clone + Send + 'static,
+        R: Clone + Send + 'static,
+        Groups<L, R>: Keep<M>,
+        P: Uncut<Whole<Q, L, R>, L, R>,
+        S: Stamp,
+        N: Push<P::Emit, S>,
+        M: 'static,
+    {
+        Everything.keeping(lateness, next, meta)
     }
 }
 
@@ -269,7 +295,7 @@ where
     ) -> Stream<Windowed<Q, F::Out>, K::With<J>, WindowJoin<Q, L, R, K, W, F, DropLate, E>>
     where
         J: Kind<Stamp = K::Stamp>,
-        W: JoinWindow + Over<K>,
+        W: JoinWindow + Over<K> + Closing<K>,
     {
         let lateness = Lateness { allowed: Millis(0), policy: DropLate };
         let op = ByWindow { window, lateness, meta: Meta::new("window"), types: PhantomData };

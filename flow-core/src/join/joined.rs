@@ -21,6 +21,16 @@ pub struct Joined<Q, L, R, K, J, F, E> {
 #[derive(Clone)]
 pub struct Both<A, B>(A, B);
 
+impl<A, B> Both<A, B> {
+    pub(crate) fn new(a: A, b: B) -> Self {
+        Both(a, b)
+    }
+
+    pub(crate) fn apart(self) -> (A, B) {
+        (self.0, self.1)
+    }
+}
+
 /// The ends of both sides are elsewhere: `dataflow!` hangs them where their streams branch.
 #[derive(Clone)]
 pub struct Detached;
@@ -52,7 +62,7 @@ impl<Q, L, R, K, J, F, A, B> Joined<Q, L, R, K, J, F, Both<A, B>> {
 
 /// The keys of both sides of a join have one type.
 #[diagnostic::on_unimplemented(
-    message = "the two sides of a join have different keys: `{Q}` on the left, `{Self}` on the right",
+    message = "the two streams have different keys: `{Q}` on the left, `{Self}` on the right",
     label = "the keys of this side are `{Self}`, those of the other `{Q}`",
     note = "give both `key_by` closures one type: `.clone()` or `.to_owned()` for a borrowed one, `u64::from(…)` for a shorter number"
 )]

@@ -6,14 +6,26 @@
 //!   that match nothing: inner, left, right, full, co-group;
 //! * [`side`]: one side of a join, up to the exchange;
 //! * [`nothing`]: keys that say that there is none;
+//! * [`within`]: elements whose times are within bounds of each other; [`as_of`]: the version that held at an element's time; `timed`: the
+//!   head of both, `held`: elements that wait, `due`: keys that are looked at, `tardy`: late elements;
+//! * [`lookup`]: all that there is of the other side, which is read whole first;
 //! * [`in_window`]: elements that are in one window; `grouped`: a window's elements of both sides, and their pairs.
 
+pub mod as_of;
+mod due;
 pub mod form;
 mod grouped;
+mod held;
 pub mod in_window;
 pub mod joined;
+pub mod lookup;
 pub mod nothing;
 pub mod side;
+mod tardy;
+#[cfg(test)]
+mod testing;
+mod timed;
+pub mod within;
 
 pub use form::{CoGroup, Form, Full, Inner, LeftOuter, RightOuter};
 pub use joined::Joined;

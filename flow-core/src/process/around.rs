@@ -2,10 +2,13 @@
 //!
 //! Time goes on as if by single milliseconds: inside a firing the watermark is at the timer's time.
 
+use super::states::{Moment, On};
 use crate::metrics::Counter;
 use crate::stage::OpenCx;
 use crate::state::{Timer, Timers};
 use crate::time::{Clock, Timestamp};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// Which time a timer was set in.
@@ -38,6 +41,10 @@ pub struct Around<K> {
     /// The number of this instance, and how many there are.
     pub instance: (usize, usize),
     dropped: Counter,
+    /// How much of the state has expired.
+    pub expired: Counter,
+    /// When something of a key expires, and the hash of the key: on the clock, and on the watermark.
+    expiring: [BinaryHeap<Reverse<(i64, u64)>>; 2],
 }
 
 impl<K> Default for Around<K> {
@@ -55,16 +62,21 @@ impl<K> Default for Around<K> {
             clock: None,
             instance: (0, 1),
             dropped: Counter::default(),
+            expired: Counter::default(),
+            expiring: Default::default(),
         }
     }
 }
 
 impl<K> Around<K> {
-    /// Connects it to the clock and the counters of its stage; `id` is the operator's.
-    pub fn open(&mut self, cx: &OpenCx, id: &str) {
+    /// Connects it to the clock and the counters of its stage; `id` is the operator's, `lives` says that state expires.
+    pub fn open(&mut self, cx: &OpenCx, id: &str, lives: bool) {
         self.clock = Some(Arc::clone(cx.clock()));
         self.instance = (cx.context().instance(), cx.context().parallelism());
         self.dropped = cx.metrics().counter(&format!("{id}.timers_dropped"));
+        if lives {
+            self.expired = cx.metrics().counter(&format!("{id}.expired"));
+        }
     }
 
     /// The clock, which never goes back. It is read once between two calls of [`Around::forget_now`].
@@ -80,6 +92,29 @@ impl<K> Around<K> {
     /// The clock is to be read anew.
     pub fn forget_now(&mut self) {
         self.now = None;
+    }
+
+    /// What time it is, for a record at `record`.
+    pub fn moment(&mut self, record: Timestamp) -> Moment {
+        Moment { clock: self.now(), watermark: self.watermark, record }
+    }
+
+    /// Something of a key with this hash expires at `at`.
+    pub fn watch(&mut self, on: On, at: i64, hash: u64) {
+        self.expiring[on as usize].push(Reverse((at, hash)));
+    }
+
+    /// The hash of a key of which something has expired.
+    pub fn next_expired(&mut self, now: Moment) -> Option<u64> {
+        [(On::Clock, now.clock), (On::Watermark, now.watermark)].into_iter().find_map(|(on, now)| {
+            let heap = &mut self.expiring[on as usize];
+            heap.peek().is_some_and(|first| first.0.0 <= now.0).then(|| heap.pop())?.map(|first| first.0.1)
+        })
+    }
+
+    /// Whether something may expire.
+    pub fn is_expiring(&self) -> bool {
+        self.expiring.iter().any(|heap| !heap.is_empty())
     }
 
     /// The watermark rises to `w`; [`Around::pop`] says what fires.

@@ -55,11 +55,19 @@ where
     }
 }
 
+/// What a process `P` behind `key_by` emits.
+type OutOf<X, K, F, P> =
+    <P as Process<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp>>::Out;
+
+/// Its timers.
+type TimersOf<X, K, F, P> =
+    <P as Process<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp>>::Timers;
+
 /// The stream behind a process.
 pub type ProcessOf<X, K, C, F, P> = Stream<
-    <P as Process<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp>>::Out,
-    <<P as Process<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp>>::Timers as TimerKinds>::Kind<K>,
-    Proved<C, Processed<C, F, P, <K as Kind>::Mode>>,
+    OutOf<X, K, F, P>,
+    <TimersOf<X, K, F, P> as TimerKinds>::Kind<K>,
+    Proved<OutOf<X, K, F, P>, Proved<C, Processed<C, F, P, <K as Kind>::Mode>>>,
 >;
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {

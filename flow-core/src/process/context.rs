@@ -2,6 +2,7 @@
 
 use super::around::{Around, In};
 use super::kinds::{EventTimers, InEventTime, OnTheClock, TimerKinds};
+use super::states::{Moment, On};
 use crate::stage::Stamp;
 use crate::state::Owner;
 use crate::time::{Millis, Timestamp};
@@ -43,6 +44,27 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     /// How many instances of this operator there are.
     pub fn parallelism(&self) -> usize {
         self.around.instance.1
+    }
+
+    /// What time it is, for what has a time to live.
+    pub(super) fn moment(&mut self) -> Moment {
+        self.around.moment(self.stamp.time())
+    }
+
+    /// Counts what was found expired.
+    #[inline(always)]
+    pub(super) fn count_expired(&mut self, n: u64) {
+        if n > 0 {
+            self.around.expired.add(n);
+        }
+    }
+
+    /// Lets what has a time to live be looked at again; a state that is as if it were new leaves the table.
+    pub(super) fn settle(&mut self, settle: impl FnOnce(Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool) {
+        let (now, hash, mut expired) = (self.around.moment(self.stamp.time()), self.hash, 0);
+        let around = &mut *self.around;
+        self.clear |= settle(now, &mut expired, &mut |on, at| around.watch(on, at, hash));
+        self.around.expired.add(expired);
     }
 
     /// Forgets the state of the key: it leaves the table after this call. Its timers stay.

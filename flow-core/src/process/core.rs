@@ -3,6 +3,7 @@
 use super::around::{Around, In};
 use super::context::Context;
 use super::kinds::TimerKinds;
+use super::states::{Moment, On};
 use crate::error::Result;
 use crate::op::operator::{OpError, operator_error};
 use crate::stage::{Faults, Fire, Meta, OpenCx, Push, Stamp};
@@ -11,6 +12,9 @@ use crate::time::Timestamp;
 
 /// Timers that fire between two looks at the room downstream.
 const FIRED_AT_ONCE: usize = 256;
+
+/// Keys whose state is looked at between two batches because some of it has expired.
+const SWEPT_AT_ONCE: usize = 4096;
 
 /// How many look-ups are under way at once.
 pub const AHEAD: usize = 32;
@@ -60,13 +64,13 @@ where
         }
     }
 
-    /// Connects it to what its stage gives; `opened` says how the user's own `open` went.
+    /// Connects it to what its stage gives; `lives` says that state expires, `opened` says how the user's own `open` went.
     ///
     /// # Errors
     /// What `opened` says.
-    pub fn open(&mut self, cx: &OpenCx, opened: Result<(), OpError>) -> Result<()> {
+    pub fn open(&mut self, cx: &OpenCx, lives: bool, opened: Result<(), OpError>) -> Result<()> {
         self.faults = cx.faults().clone();
-        self.around.open(cx, &self.meta.id());
+        self.around.open(cx, &self.meta.id(), lives);
         opened.map_err(|error| operator_error(&self.meta, &error))
     }
 
@@ -119,6 +123,29 @@ where
         self.failed = true;
         self.out.clear();
         self.faults.raise(operator_error(&self.meta, error));
+    }
+
+    /// Takes out what has expired of the states, a bounded part at once; `settle` does it for one.
+    #[inline(never)]
+    pub fn sweep<Same: Fn(&K, &K) -> bool, Hash: Fn(&K) -> u64>(
+        &mut self,
+        keys: &Keys<Same, Hash>,
+        settle: impl Fn(&mut St, Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool,
+    ) {
+        if !self.around.is_expiring() || self.around.is_ending() {
+            return;
+        }
+        let now = self.around.moment(Timestamp::MIN);
+        for _ in 0..SWEPT_AT_ONCE {
+            let Some(hash) = self.around.next_expired(now) else { return };
+            let Some((key, state)) = self.table.find(hash, |k| (keys.hash)(k) == hash) else { continue };
+            let (around, mut expired) = (&mut self.around, 0);
+            if settle(state, now, &mut expired, &mut |on, at| around.watch(on, at, hash)) {
+                let key = key.clone();
+                self.clear(keys, hash, &key);
+            }
+            self.around.expired.add(expired);
+        }
     }
 
     /// Fires the timers that are due, as far as there is room: `f` is called with `user` for each, `new` makes the state of a key

@@ -2,9 +2,11 @@
 
 use super::Process;
 use super::around::In;
+use super::context::Context;
 use super::core::{AHEAD, Core, Keys};
 use super::kinds::TimerKinds;
 use super::saved::{restore, snapshot};
+use super::states::Moment;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::rolling::Item;
@@ -35,6 +37,18 @@ where
     }
 }
 
+/// After a call: what has a time to live is watched anew.
+#[inline(always)]
+fn settle<K, V, P: Process<K, V, S>, S: Stamp>(
+    process: &P,
+    state: &mut P::State,
+    cx: &mut Context<'_, K, P::Out, S, P::Timers>,
+) {
+    if P::LIVES {
+        cx.settle(|now, expired, watch| process.settle(state, now, expired, watch));
+    }
+}
+
 impl<X, F, P, S, N, M> Head<Item<X, F, S>> for ProcessHead<X, F, P, S, N, M>
 where
     X: 'static,
@@ -56,7 +70,7 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         let opened = self.process.open(cx.context());
-        self.core.open(cx, opened)
+        self.core.open(cx, P::LIVES, opened)
     }
 
     /// The tight loop of a process.
@@ -65,6 +79,9 @@ where
         let ProcessHead { core, key, process, .. } = self;
         let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
         core.around.forget_now();
+        if P::LIVES {
+            core.sweep(&keys, |state, now, expired, watch| process.settle(state, now, expired, watch));
+        }
         core.table.reserve(n, keys.hash);
         for (hash, ..) in items.as_slice().iter().take(AHEAD) {
             core.table.prefetch(*hash);
@@ -81,7 +98,9 @@ where
             let insert = |route: &(F::Route, F::Rest)| (key.key(&route.0), fresh);
             let is = |item: &(F::Route, F::Rest), k: &F::Key| key.is(&item.0, k);
             core.call(&keys, hash, stamp, (route, rest), is, insert, |(route, rest), state, cx| {
-                process.event(key.value(route, rest), state, cx)
+                process.event(key.value(route, rest), state, cx)?;
+                settle::<F::Key, F::Value, P, S>(process, state, cx);
+                Ok(())
             });
         }
     }
@@ -97,10 +116,18 @@ where
     fn fire(&mut self) -> Fire {
         let ProcessHead { core, key, process, .. } = self;
         let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
-        core.fire(&keys, process, P::state, |process, (time, at), state, cx| match time {
-            In::Event => process.timer(at, state, cx),
-            In::Processing => process.processing_timer(at, state, cx),
-        })
+        let fired = core.fire(&keys, process, P::state, |process, (time, at), state, cx| {
+            match time {
+                In::Event => process.timer(at, state, cx),
+                In::Processing => process.processing_timer(at, state, cx),
+            }?;
+            settle::<F::Key, F::Value, P, S>(process, state, cx);
+            Ok(())
+        });
+        if P::LIVES && fired == Fire::Done {
+            core.sweep(&keys, |state, now, expired, watch| process.settle(state, now, expired, watch));
+        }
+        fired
     }
 
     fn overdue(&mut self) -> bool {
@@ -117,8 +144,13 @@ where
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
-        let ProcessHead { core, key, .. } = self;
+        let ProcessHead { core, key, process, .. } = self;
         let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
-        restore::<M, _, _, _, _>(&mut core.table, &mut core.around, bytes, &keys)
+        restore::<M, _, _, _, _>(&mut core.table, &mut core.around, bytes, &keys, |state, hash, around| {
+            if P::LIVES {
+                let watch = &mut |on, at| around.watch(on, at, hash);
+                process.settle(state, Moment::NONE, &mut 0, watch);
+            }
+        })
     }
 }

@@ -5,24 +5,30 @@
 //!
 //! * [`context`]: what a process can ask and do; [`kinds`]: what timers do to the event time of what is emitted;
 //! * [`around`](mod@around): timers, watermark and clock of an instance; [`core`](mod@core): the state of all keys, and one call;
+//! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them; [`connect`]: two streams before one;
 //! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down.
 
 pub mod around;
+pub mod block;
 mod chain;
+pub mod connect;
 pub mod context;
 pub mod core;
 mod head;
 pub mod kinds;
 mod saved;
+pub mod states;
 
 pub use chain::{ProcessOf, Processed};
 pub use context::Context;
 pub use kinds::{EventTimers, ProcessingTimers};
+pub use states::{Held, ListState, MapState, Ttl};
 
 use crate::op::operator::OpError;
 use crate::stage::Stamp;
 use crate::time::Timestamp;
 use kinds::TimerKinds;
+use states::{Moment, On};
 
 /// What is done with the records `T` of a key `K`, on a stream whose records carry `S`: a [`Timestamp`], or `()` without
 /// event time. Flink's `KeyedProcessFunction`.
@@ -143,5 +149,21 @@ pub trait Process<K, T, S: Stamp = Timestamp>: Clone + Send + 'static {
     ) -> Result<(), OpError> {
         let _ = (at, state, ctx);
         Ok(())
+    }
+
+    /// Whether something of the state has a time to live, so that [`Process::settle`] is called.
+    const LIVES: bool = false;
+
+    /// Takes out of a state what has expired, and asks to be called again at the first instant at which more will have. Whether the
+    /// state is as if it were new, so that it leaves the table.
+    fn settle(
+        &self,
+        state: &mut Self::State,
+        now: Moment,
+        expired: &mut u64,
+        watch: &mut dyn FnMut(On, i64),
+    ) -> bool {
+        let _ = (state, now, expired, watch);
+        false
     }
 }

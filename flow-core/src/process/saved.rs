@@ -53,12 +53,13 @@ fn timers<M, K: Keep<M>>(timers: &Timers<K>, group: usize, out: &mut Vec<u8>) ->
     Ok(())
 }
 
-/// Adds what [`snapshot`] wrote.
+/// Adds what [`snapshot`] wrote; `watch` looks at each state.
 pub fn restore<M, K, St, Same, Hash>(
     table: &mut KeyTable<K, St>,
     around: &mut Around<K>,
     mut bytes: &[u8],
     keys: &Keys<Same, Hash>,
+    watch: impl Fn(&mut St, u64, &mut Around<K>),
 ) -> Result<()>
 where
     K: Keep<M> + Clone,
@@ -71,9 +72,11 @@ where
     }
     K::kept(|| {
         for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
-            let (key, state) = (K::read(&mut bytes)?, St::read(&mut bytes)?);
+            let (key, mut state) = (K::read(&mut bytes)?, St::read(&mut bytes)?);
+            let hash = (keys.hash)(&key);
+            watch(&mut state, hash, around);
             table.reserve(1, &keys.hash);
-            table.entry((keys.hash)(&key), |_| false, || (key, state));
+            table.entry(hash, |_| false, || (key, state));
         }
         for time in [In::Event, In::Processing] {
             for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {

@@ -52,6 +52,10 @@ pub trait Head<M>: Send + 'static {
     fn watermark(&mut self, w: Timestamp) {
         let _ = w;
     }
+    /// An input has ended; those of the first edge come first.
+    fn ended(&mut self, input: usize) {
+        let _ = input;
+    }
     /// All input has arrived; [`Head::fire`] will be called until it is done.
     fn end(&mut self) {}
     /// Emits what is due, as far as there is room.
@@ -61,6 +65,10 @@ pub trait Head<M>: Send + 'static {
     /// Whether the clock has come to something, so that [`Head::fire`] is to be called before more items are given.
     fn overdue(&mut self) -> bool {
         false
+    }
+    /// The first watermark at which it has something to fire, where somebody else tells it the time.
+    fn due(&self) -> Option<i128> {
+        None
     }
     /// The tick at which [`Head::overdue`] should be asked although nothing arrives.
     fn deadline(&self) -> Option<i64> {
@@ -125,6 +133,7 @@ pub(super) trait Work: Send {
     /// Puts the emptied buffers back into their batch.
     fn give_back(&mut self, input: usize, batch: &mut Batch);
     fn watermark(&mut self, w: Timestamp);
+    fn ended(&mut self, input: usize);
     fn end(&mut self);
     fn fire(&mut self) -> Fire;
     fn overdue(&mut self) -> bool;
@@ -196,6 +205,10 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn watermark(&mut self, w: Timestamp) {
         self.head.watermark(w);
+    }
+
+    fn ended(&mut self, input: usize) {
+        self.head.ended(input);
     }
 
     fn end(&mut self) {

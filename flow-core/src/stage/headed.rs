@@ -119,6 +119,9 @@ impl HeadStage {
             _ => None,
         };
         self.owe(aligned.map(Mark::Barrier));
+        if mark == Mark::End {
+            self.head.ended(input);
+        }
         if !matches!(mark, Mark::Barrier(_)) {
             let [first, second] = self.merge.observe(input, mark);
             self.owe(first);

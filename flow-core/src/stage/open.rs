@@ -161,7 +161,8 @@ impl Commits {
 pub struct OpenCx {
     pub(crate) stage: String,
     pub(crate) context: Context,
-    pub(crate) inputs: usize,
+    /// The sending instances of each incoming edge.
+    pub(crate) inputs: Vec<usize>,
     pub(crate) wires: Vec<(EdgeId, Wire)>,
     pub(crate) batch: BatchSize,
     pub(crate) faults: Faults,
@@ -180,7 +181,12 @@ impl OpenCx {
 
     /// How many inputs it has: the sending instances of all its incoming edges.
     pub fn inputs(&self) -> usize {
-        self.inputs
+        self.inputs.iter().sum()
+    }
+
+    /// How many inputs its incoming edge of this number has: those of the first edge come first.
+    pub fn inputs_of(&self, edge: usize) -> usize {
+        self.inputs.get(edge).copied().unwrap_or(0)
     }
 
     /// How large its batches are.

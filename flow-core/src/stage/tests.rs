@@ -78,11 +78,16 @@ impl Head<u32> for Logging {
 
 /// For a stage with so many inputs and no outputs.
 pub(crate) fn open_cx(inputs: usize) -> OpenCx {
+    open_cx_of(&[inputs])
+}
+
+/// What a stage with so many inputs of each edge is opened with.
+pub(crate) fn open_cx_of(inputs: &[usize]) -> OpenCx {
     let (signal, _waiter) = Signal::new();
     OpenCx {
         stage: "tested".to_owned(),
         context: Context { instance: 0, instances: 1, metrics: StageMetrics::default(), signal },
-        inputs,
+        inputs: inputs.to_vec(),
         wires: Vec::new(),
         batch: BatchSize::fixed(16),
         faults: Faults::default(),

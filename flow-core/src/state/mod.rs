@@ -3,17 +3,20 @@
 //! * [`KeyTable`]: for rolling operators: any order, one look-up an element;
 //! * [`Pane`]: for windows: keys come out in the order in which they first appeared;
 //! * [`Timers`]: what a key has asked to be told later;
+//! * [`KeySlots`]: for sessions and joins, whose keys come and go;
 //! * [`Keep`]: what the pipeline's mode asks of the types of state.
 
 mod codec;
 mod group;
 mod keep;
+mod key_slots;
 mod pane;
 mod slots;
 mod table;
 mod timers;
 
 pub use keep::{Durable, Keep, Mode, Volatile};
+pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use table::KeyTable;
 pub use timers::{Owner, Timer, Timers};

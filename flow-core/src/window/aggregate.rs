@@ -1,10 +1,12 @@
 //! `window(…).aggregate(…)`: the streams' methods, and the chain behind them.
 
 use super::base::{Base, Row};
+use super::clocked::OnWatermark;
 use super::evict::{Evicting, EvictsOf};
-use super::late::{DropLate, Lateness, Policy};
+use super::late::{DropLate, Lateness, Lates, Policy};
 use super::sender::WindowSend;
-use super::spec::{Assign, Can, Over};
+use super::spec::{Assign, Can, Closes, Over};
+use super::trigger::{FiresOn, TakesTrigger, Trigger, Triggered};
 use super::windowing::{Adds, Parts, Suits, Windowing, instances};
 use crate::aggregate::{Agg, Aggregate, Algebra};
 use crate::error::{Error, ErrorKind};
@@ -107,7 +109,10 @@ impl<X, K, C, F, W> WindowedStream<X, K, C, F, W, DropLate> {
     }
 
     /// What becomes of late elements: [`drop_late`], [`side`] or [`fail`]. In `dataflow!`: `late = drop`, `late = side`, `late = fail`.
-    pub fn late<P>(self, policy: P) -> WindowedStream<X, K, C, F, W, P> {
+    pub fn late<P>(self, policy: P) -> WindowedStream<X, K, C, F, W, P>
+    where
+        W: Lates,
+    {
         let lateness = Lateness { allowed: self.lateness.allowed, policy };
         WindowedStream { chain: self.chain, key: self.key, assign: self.assign, lateness, typed: PhantomData }
     }
@@ -126,16 +131,19 @@ pub const fail: super::late::FailLate = super::late::FailLate;
 impl<X, K, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
     /// For so long after its end a window takes elements; it fires again for each, for that element's key, with the
     /// updated result.
-    pub fn lateness(mut self, lateness: impl Into<Millis>) -> Self {
+    pub fn lateness(mut self, lateness: impl Into<Millis>) -> Self
+    where
+        W: Lates,
+    {
         self.lateness.allowed = lateness.into();
         self
     }
 }
 
-impl<X: 'static, K: Kind, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
+impl<X: 'static, K: Kind, C, F, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
     /// Keeps of each window's records the [`last`](super::last) ones only, by number or by time; what is made of the window sees
     /// no others. Those that leave are counted, as `evicted`.
-    pub fn evict<E: EvictsOf<K>>(
+    pub fn evict<E: EvictsOf<W::Kind<K>>>(
         self,
         evictor: E,
     ) -> WindowedStream<X, K, C, F, Proved<E::Holds, Evicting<W, E>>, P> {
@@ -144,23 +152,56 @@ impl<X: 'static, K: Kind, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
     }
 }
 
+impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
+    /// Fires windows before their end, too: at times, after so many elements, or where an element says so; see
+    /// [`Trigger`]. At its end a window fires anyway. A trigger makes a result of `global()` windows on input without an end.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let sales = source(from_vec(vec![(1, 3), (2, 5), (3, 1), (4, 9)])).event_time(|s| s.0).disorder(Millis(0));
+    /// let so_far = sales.window(tumbling(Millis(10))).trigger(|t| t.count(2).when(|s| s.1 > 8)).sum(|s| s.1);
+    /// job.add(so_far.map(|w| w.value).collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [8, 18, 18]);
+    /// ```
+    pub fn trigger<G, B, Z>(
+        self,
+        make: impl FnOnce(Trigger<F::Value>) -> Trigger<F::Value, G, B>,
+    ) -> WindowedStream<X, K, C, F, Proved<Z, Triggered<W, G>>, P>
+    where
+        W: TakesTrigger<Z, F::Value>,
+        B: FiresOn<K>,
+    {
+        let WindowedStream { chain, key, assign: window, lateness, typed } = self;
+        let Trigger { rules, when, .. } = make(Trigger::new());
+        WindowedStream { chain, key, assign: Triggered { window, rules, when }, lateness, typed }
+    }
+}
+
 /// The chain behind an aggregated window.
-pub type WindowChain<X, K, C, F, W, A, P> = Proved<
-    C,
+pub type WindowChain<X, K, C, F, W, A, P, Z> = Proved<
+    Z,
     Proved<
-        <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out,
-        <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>,
+        C,
+        Proved<
+            <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out,
+            <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>,
+        >,
     >,
 >;
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
     /// One result for each window and key: what the aggregate makes of its records.
     #[track_caller]
-    pub fn aggregate<A>(
+    pub fn aggregate<A, Z>(
         self,
         make: impl FnOnce(Agg<F::Value>) -> A,
-    ) -> P::Output<K, WindowChain<X, K, C, F, W, A, P>>
+    ) -> P::Output<W::Kind<K>, WindowChain<X, K, C, F, W, A, P, Z>>
     where
+        W: Closes<Z, K>,
         A: Aggregate<F::Value, Acc: Keep<K::Mode>> + Suits<F::Value, W::Needs>,
         P: Policy<Row<X, F, A>, F::Value>,
     {
@@ -169,12 +210,13 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 
     /// `aggregate` under the name of the method that asked for it.
     #[track_caller]
-    pub(super) fn aggregate_as<A>(
+    pub(super) fn aggregate_as<A, Z>(
         self,
         op: &'static str,
         make: impl FnOnce(Agg<F::Value>) -> A,
-    ) -> P::Output<K, WindowChain<X, K, C, F, W, A, P>>
+    ) -> P::Output<W::Kind<K>, WindowChain<X, K, C, F, W, A, P, Z>>
     where
+        W: Closes<Z, K>,
         A: Aggregate<F::Value, Acc: Keep<K::Mode>>,
         P: Policy<Row<X, F, A>, F::Value>,
     {
@@ -201,8 +243,12 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 }
 
 #[diagnostic::do_not_recommend]
+impl<W: Assign> Lates for W {}
+
+#[diagnostic::do_not_recommend]
 impl<W: Assign> Windowing for W {
     type Needs = Adds;
+    type Kind<K: Kind> = K;
     type Chain<X, C, F, A, P, M> = WindowAgg<X, C, F, W, A, P, M>;
     fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> WindowAgg<X, C, F, W, A, P, M> {
         let Parts { prev, key, aggregate, lateness, edge, meta } = parts;
@@ -266,7 +312,7 @@ where
         self.edge.listen(own.and(&next.grid()));
         let (key, assign, aggregate) = (self.key.clone(), self.assign.clone(), self.aggregate.clone());
         let base = Base::<X, F, A, P, C::Stamp, N>::new(key, aggregate, self.lateness, next, meta);
-        let stage = assign.stage::<X, F, A, P, C::Stamp, N, M>(base);
+        let stage = assign.stage::<X, F, A, P, C::Stamp, N, M, _>(base, OnWatermark);
         cx.head(&meta, count, &[(self.edge.clone(), kind)], stage);
         cx.out(&self.edge);
         let send = WindowSend::<X, F, W, A, P>::new(self.key, self.assign, self.aggregate, self.edge, meta);

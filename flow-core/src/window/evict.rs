@@ -3,6 +3,8 @@
 //! An evictor is an aggregate around the user's: it keeps what the window still has, in order of arrival, and makes the user's
 //! accumulator of that when a result is due. So it works with every kind of window, and holds no more than it shows.
 
+use super::late::Lates;
+use super::spec::Closing;
 use super::windowing::{Adds, Parts, Windowing};
 use crate::aggregate::{Aggregate, Mergeable, Merges, Overflow};
 use crate::error::{Error, ErrorKind, Result};
@@ -49,7 +51,7 @@ pub trait Evictor: Copy + Send + 'static {
 
 /// The last records of a window: [`last`].
 #[derive(Debug, Clone, Copy)]
-pub struct Last<L>(L);
+pub struct Latest<L>(L);
 
 /// The last records of a window: so many, or those of so much time before the newest one.
 ///
@@ -65,13 +67,13 @@ pub struct Last<L>(L);
 /// # job.run().unwrap();
 /// assert_eq!(out.take(), [(0, 25.0), (10, 5.0)]);
 /// ```
-pub fn last<L>(length: L) -> Last<L> {
-    Last(length)
+pub fn last<L>(length: L) -> Latest<L> {
+    Latest(length)
 }
 
 macro_rules! numbers {
     ($($number:ty),*) => {$(
-        impl Evictor for Last<$number> {
+        impl Evictor for Latest<$number> {
             const BY_TIME: bool = false;
             #[inline]
             fn leaves(&self, kept: usize, _: Timestamp, _: Timestamp) -> bool {
@@ -86,7 +88,7 @@ macro_rules! numbers {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<K: Kind> EvictsOf<K> for Last<$number> {
+        impl<K: Kind> EvictsOf<K> for Latest<$number> {
             type Holds = ();
         }
     )*};
@@ -95,7 +97,7 @@ numbers!(i32, u32, u64, usize);
 
 macro_rules! durations {
     ($($duration:ty),*) => {$(
-        impl Evictor for Last<$duration> {
+        impl Evictor for Latest<$duration> {
             const BY_TIME: bool = true;
             #[inline]
             fn leaves(&self, _: usize, oldest: Timestamp, newest: Timestamp) -> bool {
@@ -109,7 +111,7 @@ macro_rules! durations {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<K: HasEventTime> EvictsOf<K> for Last<$duration> {
+        impl<K: HasEventTime> EvictsOf<K> for Latest<$duration> {
             type Holds = ();
         }
     )*};
@@ -130,10 +132,15 @@ pub struct Evicting<W, E> {
     pub(super) evictor: E,
 }
 
+impl<W: Lates, E> Lates for Evicting<W, E> {}
+#[diagnostic::do_not_recommend]
+impl<K, W: Closing<K>, E> Closing<K> for Evicting<W, E> {}
+
 #[diagnostic::do_not_recommend]
 impl<W: Windowing, E: Evictor> Windowing for Evicting<W, E> {
     // What is kept of two windows that become one lies side by side, whatever is made of it.
     type Needs = Adds;
+    type Kind<K: Kind> = W::Kind<K>;
     type Chain<X, C, F, A, P, M> = W::Chain<X, C, F, Evicted<A, E>, P, M>;
     fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> Self::Chain<X, C, F, A, P, M> {
         let Parts { prev, key, aggregate, lateness, edge, meta } = parts;

@@ -228,6 +228,10 @@ where
         self.base.watermark = w;
     }
 
+    fn due(&self) -> Option<i128> {
+        self.panes.spans.iter().next().map(|open| open.span.end - 1)
+    }
+
     fn fire(&mut self) -> Fire {
         let w = self.base.watermark;
         // A pane that is being given away is marked as fired, and is first.

@@ -43,6 +43,14 @@ pub struct Lateness<P> {
     pub policy: P,
 }
 
+/// Windows for which an element can be late.
+#[diagnostic::on_unimplemented(
+    message = "no element is late for `{Self}`: it happens when it arrives",
+    label = "says what becomes of late elements",
+    note = "remove it: windows of processing time take every element"
+)]
+pub trait Lates {}
+
 /// Late elements are counted and dropped.
 #[derive(Debug, Clone, Copy)]
 pub struct DropLate;

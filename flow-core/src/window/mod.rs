@@ -8,12 +8,14 @@
 //! * `run`: the tight loops of both;
 //! * [`mod@session`]: windows that grow with their elements; [`mod@count`]: windows of so many elements;
 //!   `singly`: what both do before the exchange;
+//! * [`mod@trigger`]: what fires a window before its end; [`clocked`]: windows of processing time;
 //! * [`evict`]: the last records of a window only;
 //! * [`process`]: whole-window functions, with state of the key;
 //! * [`aggregate`]: the chain, and the streams' methods.
 
 pub mod aggregate;
 pub(crate) mod base;
+pub mod clocked;
 pub mod count;
 pub mod evict;
 mod fields;
@@ -23,7 +25,7 @@ mod merging;
 mod panes;
 pub mod process;
 mod run;
-mod saved;
+pub(crate) mod saved;
 mod sender;
 pub mod session;
 mod shortcuts;
@@ -32,8 +34,10 @@ pub mod sliding;
 mod spans;
 pub mod spec;
 pub mod total;
+pub mod trigger;
 pub mod windowing;
 
+pub use clocked::{Clocked, processing};
 pub use count::{Counted, count};
 pub use evict::last;
 pub use late::{Late, Lateness};
@@ -42,3 +46,4 @@ pub(crate) use saved::take as take_bytes;
 pub use session::{Session, session, session_by};
 pub use sliding::{Sliding, sliding};
 pub use spec::{Global, Tumbling, Windowed, days, global, tumbling};
+pub use trigger::Trigger;

@@ -4,7 +4,7 @@
 use super::aggregate::WindowedStream;
 use super::base::Row;
 use super::late::Policy;
-use super::spec::Windowed;
+use super::spec::{Closes, Windowed};
 use super::windowing::{Suits, Windowing};
 use crate::aggregate::{Agg, Aggregate, Collect};
 use crate::error::Result;
@@ -51,16 +51,19 @@ impl<K, I, U> WindowCx<'_, K, I, U> {
 }
 
 /// The chain of windows `W` with an aggregate and a whole-window function behind them.
-pub type ProcessedWindow<X, K, C, F, W, A, I, U, G, P> = Processed<
-    X,
-    <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>,
-    F,
-    <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out,
-    I,
-    U,
-    G,
-    P,
-    <K as Kind>::Mode,
+pub type ProcessedWindow<X, K, C, F, W, A, I, U, G, P, Z> = Proved<
+    Z,
+    Processed<
+        X,
+        <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>,
+        F,
+        <A as Aggregate<<F as KeyTypes<X>>::Value>>::Out,
+        I,
+        U,
+        G,
+        P,
+        <K as Kind>::Mode,
+    >,
 >;
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
@@ -88,12 +91,13 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     /// assert_eq!(out.take(), [("tea", 0, 5), ("tea", 20, 9)]);
     /// ```
     #[track_caller]
-    pub fn process_window<I, U, G>(
+    pub fn process_window<I, U, G, Z>(
         self,
         init: I,
         f: G,
-    ) -> <P as Policy<U, F::Value>>::Output<K, ProcessedWindow<X, K, C, F, W, Collect, I, U, G, P>>
+    ) -> <P as Policy<U, F::Value>>::Output<W::Kind<K>, ProcessedWindow<X, K, C, F, W, Collect, I, U, G, P, Z>>
     where
+        W: Closes<Z, K>,
         F: Clone,
         F::Value: Clone + Send,
         Vec<F::Value>: Keep<K::Mode>,
@@ -102,7 +106,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
         G: Fn(&mut WindowCx<'_, F::Key, I, U>, Vec<F::Value>) + Clone + Send + 'static,
         P: Policy<Row<X, F, Collect>, F::Value> + Policy<U, F::Value>,
     {
-        self.processed::<_, _, U, _>("process_window", Agg::collect, init, f)
+        self.processed::<_, _, U, _, Z>("process_window", Agg::collect, init, f)
     }
 
     /// The same, with an aggregate in front: the function sees what that makes of the records, which are not kept.
@@ -124,13 +128,17 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     /// assert_eq!(out.take(), [(0, 8), (10, -3)]);
     /// ```
     #[track_caller]
-    pub fn aggregate_window<A, I, U, G>(
+    pub fn aggregate_window<A, I, U, G, Z>(
         self,
         make: impl FnOnce(Agg<F::Value>) -> A,
         init: I,
         f: G,
-    ) -> <P as Policy<U, F::Value>>::Output<K, Proved<A::Out, ProcessedWindow<X, K, C, F, W, A, I, U, G, P>>>
+    ) -> <P as Policy<U, F::Value>>::Output<
+        W::Kind<K>,
+        Proved<A::Out, ProcessedWindow<X, K, C, F, W, A, I, U, G, P, Z>>,
+    >
     where
+        W: Closes<Z, K>,
         F: Clone,
         A: Aggregate<F::Value, Acc: Keep<K::Mode>> + Suits<F::Value, W::Needs>,
         I: Clone + Send + Keep<K::Mode>,
@@ -138,18 +146,19 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
         G: Fn(&mut WindowCx<'_, F::Key, I, U>, A::Out) + Clone + Send + 'static,
         P: Policy<Row<X, F, A>, F::Value> + Policy<U, F::Value>,
     {
-        self.processed::<_, _, U, _>("aggregate_window", make, init, f)
+        self.processed::<_, _, U, _, Z>("aggregate_window", make, init, f)
     }
 
     #[track_caller]
-    fn processed<A, I, U, G>(
+    fn processed<A, I, U, G, Z>(
         self,
         op: &'static str,
         make: impl FnOnce(Agg<F::Value>) -> A,
         init: I,
         f: G,
-    ) -> <P as Policy<U, F::Value>>::Output<K, ProcessedWindow<X, K, C, F, W, A, I, U, G, P>>
+    ) -> <P as Policy<U, F::Value>>::Output<W::Kind<K>, ProcessedWindow<X, K, C, F, W, A, I, U, G, P, Z>>
     where
+        W: Closes<Z, K>,
         F: Clone,
         A: Aggregate<F::Value>,
         U: 'static,

@@ -3,7 +3,7 @@
 use super::aggregate::{WindowChain, WindowedStream};
 use super::base::Row;
 use super::late::Policy;
-use super::spec::Windowed;
+use super::spec::{Closes, Windowed};
 use super::windowing::{Suits, Windowing};
 use crate::aggregate::{Best, Count, FoldWith, ReduceWith, Sum, WrappingSum};
 use crate::op::rolling::{Measure, Presence, Summand};
@@ -11,16 +11,18 @@ use crate::op::{KeyTypes, Kind, Proved};
 use crate::state::Keep;
 
 /// What a window over `X` gives with aggregate `A`: a stream of results, or two with `late = side`.
-type Output<X, K, C, F, W, A, P> =
-    <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Output<K, WindowChain<X, K, C, F, W, A, P>>;
+type Output<X, K, C, F, W, A, P, Z> = <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Output<
+    <W as Windowing>::Kind<K>,
+    WindowChain<X, K, C, F, W, A, P, Z>,
+>;
 
 /// A result of a window over `X`.
 type RowOf<X, F, V> = Windowed<<F as KeyTypes<X>>::Key, V>;
 
 /// As [`Output`], its values `V` named: they are unknown where what a closure returns does not fit.
-type OutputOf<X, K, C, F, W, A, P, V> = <P as Policy<RowOf<X, F, V>, <F as KeyTypes<X>>::Value>>::Output<
-    K,
-    Proved<C, Proved<V, <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>>>,
+type OutputOf<X, K, C, F, W, A, P, V, Z> = <P as Policy<RowOf<X, F, V>, <F as KeyTypes<X>>::Value>>::Output<
+    <W as Windowing>::Kind<K>,
+    Proved<Z, Proved<C, Proved<V, <W as Windowing>::Chain<X, C, F, A, P, <K as Kind>::Mode>>>>,
 >;
 
 /// The smallest or largest of values: an `Option` where records may have none.
@@ -40,8 +42,9 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
     /// assert_eq!(out.take(), [("a", 2), ("b", 1)]);
     /// ```
     #[track_caller]
-    pub fn count(self) -> Output<X, K, C, F, W, Count, P>
+    pub fn count<Z>(self) -> Output<X, K, C, F, W, Count, P, Z>
     where
+        W: Closes<Z, K>,
         u64: Keep<K::Mode>,
         P: Policy<Row<X, F, Count>, F::Value>,
     {
@@ -50,8 +53,9 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 
     /// The sum over each window; integer overflow ends the job.
     #[track_caller]
-    pub fn sum<N: Summand, G>(self, number: G) -> OutputOf<X, K, C, F, W, Sum<G>, P, N::Number>
+    pub fn sum<N: Summand, G, Z>(self, number: G) -> OutputOf<X, K, C, F, W, Sum<G>, P, N::Number, Z>
     where
+        W: Closes<Z, K>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         N::Number: Keep<K::Mode>,
         P: Policy<RowOf<X, F, N::Number>, F::Value>,
@@ -61,11 +65,12 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 
     /// The sum over each window, around the end of the type's range.
     #[track_caller]
-    pub fn wrapping_sum<N: Summand, G>(
+    pub fn wrapping_sum<N: Summand, G, Z>(
         self,
         number: G,
-    ) -> OutputOf<X, K, C, F, W, WrappingSum<G>, P, N::Number>
+    ) -> OutputOf<X, K, C, F, W, WrappingSum<G>, P, N::Number, Z>
     where
+        W: Closes<Z, K>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         N::Number: Keep<K::Mode>,
         P: Policy<RowOf<X, F, N::Number>, F::Value>,
@@ -75,8 +80,9 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 
     /// The smallest value of each window.
     #[track_caller]
-    pub fn min<N: Measure, G>(self, measure: G) -> OutputOf<X, K, C, F, W, Best<G>, P, BestOf<N>>
+    pub fn min<N: Measure, G, Z>(self, measure: G) -> OutputOf<X, K, C, F, W, Best<G>, P, BestOf<N>, Z>
     where
+        W: Closes<Z, K>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         Option<N::Value>: Keep<K::Mode>,
         P: Policy<RowOf<X, F, BestOf<N>>, F::Value>,
@@ -86,8 +92,9 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 
     /// The largest value of each window.
     #[track_caller]
-    pub fn max<N: Measure, G>(self, measure: G) -> OutputOf<X, K, C, F, W, Best<G>, P, BestOf<N>>
+    pub fn max<N: Measure, G, Z>(self, measure: G) -> OutputOf<X, K, C, F, W, Best<G>, P, BestOf<N>, Z>
     where
+        W: Closes<Z, K>,
         G: Fn(&F::Value) -> N + Clone + Send + 'static,
         Option<N::Value>: Keep<K::Mode>,
         P: Policy<RowOf<X, F, BestOf<N>>, F::Value>,
@@ -97,8 +104,9 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 
     /// An accumulator for each window that each record changes.
     #[track_caller]
-    pub fn fold<A, G>(self, init: A, fold: G) -> Output<X, K, C, F, W, FoldWith<A, G>, P>
+    pub fn fold<A, G, Z>(self, init: A, fold: G) -> Output<X, K, C, F, W, FoldWith<A, G>, P, Z>
     where
+        W: Closes<Z, K>,
         A: Clone + Send + Keep<K::Mode>,
         F::Value: Clone + Send,
         G: Fn(&mut A, F::Value) + Clone + Send + 'static,
@@ -110,8 +118,9 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
 
     /// The records of each window put together two by two; a single one is the result as it is.
     #[track_caller]
-    pub fn reduce<G>(self, f: G) -> Output<X, K, C, F, W, ReduceWith<G>, P>
+    pub fn reduce<G, Z>(self, f: G) -> Output<X, K, C, F, W, ReduceWith<G>, P, Z>
     where
+        W: Closes<Z, K>,
         F::Value: Clone + Send,
         Option<F::Value>: Keep<K::Mode>,
         G: Fn(F::Value, F::Value) -> F::Value + Clone + Send + 'static,

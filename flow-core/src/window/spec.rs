@@ -1,14 +1,17 @@
 //! What a window is: its description, and how its result looks.
 
-use super::base::{Base, ItemOf, Row};
+use super::aggregate::WindowAgg;
+use super::base::{Base, Row};
+use super::clocked::{Clocked, Processing, Tells};
 use super::fields::serde_fields;
 use super::head::WindowHead;
-use super::late::Policy;
-use super::windowing::Windowing;
+use super::late::{Lates, Policy};
+use super::windowing::{Adds, Parts, Windowing};
 use crate::aggregate::Aggregate;
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::KeyFn;
 use crate::op::kind::{Ends, HasEventTime};
+use crate::op::proved::claim;
+use crate::op::{KeyFn, Kind};
 use crate::stage::{HeadStage, Push, Stamp};
 use crate::state::Keep;
 use crate::time::{Grid, Millis, Timestamp};
@@ -109,7 +112,8 @@ pub trait Assign: Clone + Send + 'static {
         "one table a pane".to_owned()
     }
     /// The stage of the operator.
-    fn stage<X, F, A, P, S, N, M>(self, base: Base<X, F, A, P, S, N>) -> HeadStage
+    #[doc(hidden)]
+    fn stage<X, F, A, P, S, N, M, T>(self, base: Base<X, F, A, P, S, N>, time: T) -> HeadStage
     where
         X: 'static,
         F: KeyFn<X, Key: Keep<M>>,
@@ -118,9 +122,9 @@ pub trait Assign: Clone + Send + 'static {
         S: Stamp,
         N: Push<P::Emit, S>,
         M: 'static,
+        T: Tells,
     {
-        let head = WindowHead::<X, F, Self, A, P, S, N, M>::new(base, self);
-        HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
+        time.stage(WindowHead::<X, F, Self, A, P, S, N, M>::new(base, self))
     }
 }
 
@@ -131,6 +135,27 @@ pub trait Assign: Clone + Send + 'static {
     note = "write `.window(tumbling(1h))`, `.window(sliding(1h, 5min))`, `.window(session(30min))`, `.window(count(100))` or `.window(global())`"
 )]
 pub trait Over<K>: Windowing {}
+
+/// Windows that come to their ends on streams of kind `K`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has its result at the end of the input, but this stream never ends",
+    label = "needs bounded input",
+    note = "bound the source (`.take(n)`, a file, an iterator), or give each window its result: `.window(tumbling(1h))`"
+)]
+pub trait Closing<K> {}
+#[diagnostic::do_not_recommend]
+impl<K: Kind, W: Assign> Closing<K> for W {}
+
+claim! {
+    /// Windows that have results on streams of kind `K`: they come to their [ends](Closing), or a trigger fires them.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` has its result at the end of the input, but this stream never ends",
+        label = "needs bounded input, or a trigger",
+        note = "bound the source (`.take(n)`, a file, an iterator), or give each window its result: `.window(tumbling(1h))`",
+        note = "or say when everything so far is a result: `.window(global()).trigger(|t| t.count(100))`"
+    )]
+    pub trait Closes<P, K> for W where Closing<K>
+}
 
 /// The watermarks that matter to windows that end at `end + k · step`.
 pub(super) fn grid(end: i128, step: Millis, lateness: Millis) -> Grid {
@@ -202,6 +227,25 @@ impl Tumbling {
     }
 }
 
+impl Tumbling {
+    /// On the clock, not by the records' times: an element happens when it arrives. Results have no event time; windows that are
+    /// open when the input ends fire then.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let by_the_clock = source(from_vec(vec!["a", "b"])).window(tumbling(Millis(1_000)).time(processing)).count();
+    /// job.add(by_the_clock.map(|w| (w.end - Millis(1_000) == w.start, w.value)).collect(&out));
+    /// # });
+    /// # job.simulate(1).unwrap();
+    /// assert_eq!(out.take(), [(true, 2)]);
+    /// ```
+    pub fn time(self, _: Processing) -> Clocked<Self> {
+        Clocked(self)
+    }
+}
+
 impl Assign for Tumbling {
     #[inline]
     fn span(&self, t: Timestamp) -> Span {
@@ -238,16 +282,21 @@ impl Assign for Tumbling {
 
 impl<K: HasEventTime> Over<K> for Tumbling {}
 
-/// One window of everything; its result comes at the end of the input.
+/// One window of everything; its result comes at the end of the input, or when a trigger says so.
 #[derive(Debug, Clone, Copy)]
 pub struct Global;
 
-/// One window of everything, which fires at the end of a bounded input: the final value per key.
+/// One window of everything, which fires at the end of a bounded input: the final value per key. On input without an end a
+/// [trigger](crate::window::aggregate::WindowedStream::trigger) has to fire it.
 pub fn global() -> Global {
     Global
 }
 
-impl Assign for Global {
+/// The one window of everything, as the operator keeps it.
+#[derive(Debug, Clone, Copy)]
+pub struct Everything;
+
+impl Assign for Everything {
     #[inline(always)]
     fn span(&self, _: Timestamp) -> Span {
         Span { start: i64::MIN.into(), end: i128::from(i64::MAX) + 1 }
@@ -266,4 +315,17 @@ impl Assign for Global {
     }
 }
 
-impl<K: Ends> Over<K> for Global {}
+impl Lates for Global {}
+impl<K: Kind> Over<K> for Global {}
+#[diagnostic::do_not_recommend]
+impl<K: Ends> Closing<K> for Global {}
+
+#[diagnostic::do_not_recommend]
+impl Windowing for Global {
+    type Needs = Adds;
+    type Kind<K: Kind> = K;
+    type Chain<X, C, F, A, P, M> = WindowAgg<X, C, F, Everything, A, P, M>;
+    fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> Self::Chain<X, C, F, A, P, M> {
+        Everything.chain(parts)
+    }
+}

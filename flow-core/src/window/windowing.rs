@@ -3,12 +3,15 @@
 
 use super::late::Lateness;
 use crate::aggregate::{Aggregate, Joins};
+use crate::op::Kind;
 use crate::stage::{Count, EdgeKind, EdgeRef, Meta};
 
 /// A description of windows: what `.window(…)` takes.
 pub trait Windowing: Sized {
     /// What the operator asks of an aggregate: [`Adds`], or [`Merging`].
     type Needs;
+    /// The kind of the results, on a stream of kind `K`.
+    type Kind<K: Kind>: Kind;
     /// The chain with the operator behind it.
     type Chain<X, C, F, A, P, M>;
     /// Puts the operator behind a chain.

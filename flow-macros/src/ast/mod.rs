@@ -3,6 +3,7 @@
 //! `sources` cuts the macro's input into pipelines; `parse` reads one of them. Parsing never fails: it reports,
 //! keeps the tokens of what it could not read, and goes on at the next statement.
 
+mod block;
 mod chain;
 mod classify;
 mod head;
@@ -12,6 +13,7 @@ mod split;
 mod statement;
 mod tokens;
 
+pub(crate) use self::block::{Block, Handler, State, block};
 pub(crate) use self::chain::{Given, given};
 pub(crate) use self::head::names;
 pub(crate) use self::source::{Source, sources};

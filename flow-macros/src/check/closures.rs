@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use crate::free::{self, Outside};
 use crate::graph::Graph;
 use crate::message;
-use crate::ops::{Operator, Output};
+use crate::ops::{Closures, Operator, Output};
 use proc_macro2::Ident;
 use quote::quote;
 use std::collections::HashSet;
@@ -15,7 +15,9 @@ use syn::{ExprClosure, FnArg, Type};
 /// `.map(|r| { seen += 1; … })`: every instance would count for itself, and nobody could read it.
 pub(super) fn change_nothing_outside(graph: &Graph, diagnostics: &mut Diagnostics) {
     let known = HashSet::new();
-    for (row, closure) in on_records(graph).filter(|(row, _)| row.output != Output::Terminal) {
+    // In a block, what is assigned to is a state, which rustc knows better.
+    let asks = |row: &Operator| row.output != Output::Terminal && row.closures != Closures::Block;
+    for (row, closure) in on_records(graph).filter(|(row, _)| asks(row)) {
         for name in free::changed(closure, &known) {
             diagnostics.error(&name, message::closure_changes(&name, row.name));
         }

@@ -6,7 +6,7 @@ use crate::diag::Diagnostics;
 use crate::duration::{self, Argument};
 use crate::graph::{Domain, Graph};
 use crate::message;
-use crate::ops::{Input, Output};
+use crate::ops::{Closures, Input, Operator, Output};
 use syn::Expr;
 
 /// The evictor that keeps the last records.
@@ -14,9 +14,7 @@ const LAST: &str = "last";
 
 /// `.evict(2)` does not say which two; `last(0)` keeps none; `last(10s)` needs to know when a record happened.
 pub(super) fn something_is_kept(graph: &Graph, diagnostics: &mut Diagnostics) {
-    for (node, call, _) in
-        calls(graph).filter(|(_, _, row)| row.input == Input::Window && row.output == Output::Same)
-    {
+    for (node, call, _) in calls(graph).filter(|(_, _, row)| is_evictor(row)) {
         for expr in values(call) {
             match expr {
                 Expr::Lit(_) | Expr::Unary(_) => {
@@ -31,6 +29,11 @@ pub(super) fn something_is_kept(graph: &Graph, diagnostics: &mut Diagnostics) {
             }
         }
     }
+}
+
+/// Behind a window, which stays one, without a closure that builds: that is a trigger.
+pub(super) fn is_evictor(row: &Operator) -> bool {
+    row.input == Input::Window && row.output == Output::Same && row.closures == Closures::Owned
 }
 
 fn last(length: &Expr, timeless: bool, diagnostics: &mut Diagnostics) {

@@ -1,8 +1,9 @@
 //! Event time: windows have it, and it is set where records are still in order.
 
 use super::{calls, values};
+use crate::ast::Call;
 use crate::diag::Diagnostics;
-use crate::graph::{Domain, Graph, Node, NodeId, Op};
+use crate::graph::{self, Domain, Graph, Node, NodeId, Op};
 use crate::message;
 use crate::ops::{self, EdgeKind, Operator, Shape, Time};
 use syn::Expr;
@@ -14,10 +15,13 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
         |(node, ..): &(&Node, _, _)| node.input.time == Domain::None && node.input.shape != Shape::Joined;
     for (node, call, _) in calls(graph).filter(untimed) {
         for expr in values(call) {
-            let Some(name) = called(expr) else { continue };
+            let Some(name) = called(expr).filter(|_| !ops::is_clocked(expr)) else { continue };
             if call.name == "window" && ops::window(&name).is_some_and(|window| window.needs_event_time) {
                 let message = match lost_at(graph, node) {
-                    Some(by) => message::event_time_lost(&name, by),
+                    Some((call, row)) if graph::is_on_the_clock(row, call) => {
+                        message::event_time_on_the_clock(&name, row)
+                    }
+                    Some((_, by)) => message::event_time_lost(&name, by),
                     None => message::no_event_time(&name),
                 };
                 diagnostics.error(&call.name, message);
@@ -27,13 +31,15 @@ pub(super) fn windows_have_event_time(graph: &Graph, diagnostics: &mut Diagnosti
 }
 
 /// The operator upstream behind which there is no event time any more, if there was one.
-fn lost_at(graph: &Graph, node: &Node) -> Option<&'static Operator> {
+fn lost_at<'a>(graph: &'a Graph, node: &Node) -> Option<(&'a Call, &'static Operator)> {
     let mut at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, node))?);
     loop {
         let before = graph.node(graph.edges.iter().find(|edge| edge.to == at)?.from);
         match &before.op {
-            Op::Call { row, .. } if matches!(before.input.time, Domain::Event { .. }) => {
-                return Some(row);
+            Op::Call { call, row }
+                if matches!(before.input.time, Domain::Event { .. }) || graph::is_on_the_clock(row, call) =>
+            {
+                return Some((call, row));
             }
             _ => at = NodeId(graph.nodes.iter().position(|one| std::ptr::eq(one, before))?),
         }
@@ -43,7 +49,7 @@ fn lost_at(graph: &Graph, node: &Node) -> Option<&'static Operator> {
 /// `rides.union(timed)` of a stream with event time and one without: which time would the records have?
 pub(super) fn unions_agree_on_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
     let unions = calls(graph).filter(|(_, _, row)| row.fan_in && row.output != ops::Output::Joined);
-    for (node, call, _) in unions {
+    for (node, call, row) in unions {
         let inputs = || {
             let edges = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));
             edges.map(|edge| graph.node(edge.from).output)
@@ -51,7 +57,7 @@ pub(super) fn unions_agree_on_event_time(graph: &Graph, diagnostics: &mut Diagno
         let timed = inputs().any(|flow| matches!(flow.time, Domain::Event { .. }));
         let untimed = inputs().any(|flow| flow.time == Domain::None);
         if timed && untimed && !inputs().any(|flow| flow.tainted) {
-            diagnostics.error(&call.name, message::union_of_two_times());
+            diagnostics.error(&call.name, message::union_of_two_times(row.name));
         }
     }
 }

@@ -7,8 +7,9 @@ use crate::ast::{Given, given};
 use crate::diag::Diagnostics;
 use crate::graph::{Domain, Ending, Graph, Op};
 use crate::message;
-use crate::ops::{self, Input, Output, Shape, Takes, WindowKind};
+use crate::ops::{self, Input, Output, Shape, Takes, Value, WindowKind};
 use crate::suggest::closest;
+use quote::ToTokens;
 use syn::{Expr, ExprCall};
 
 /// `.window(…)` takes a description: `tumbling(size)`, `session(gap)` and their like, a name or call of the user's own,
@@ -24,9 +25,16 @@ pub(super) fn descriptions(graph: &Graph, diagnostics: &mut Diagnostics) {
                 Expr::Call(description) => describe(description, diagnostics),
                 _ => {}
             }
-            if let Some(window) = ops::described(expr).filter(|window| !window.needs_event_time) {
-                for one in &call.named {
-                    diagnostics.error(&one.name, message::late_without_time(&one.name.to_string(), window));
+            for one in &call.named {
+                let name = one.name.to_string();
+                match ops::described(expr) {
+                    Some(_) if ops::is_clocked(expr) => {
+                        diagnostics.error(&one.name, message::late_by_the_clock(&name));
+                    }
+                    Some(window) if !window.needs_event_time => {
+                        diagnostics.error(&one.name, message::late_without_time(&name, window));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -67,6 +75,13 @@ fn arguments(window: &WindowKind, call: &ExprCall, diagnostics: &mut Diagnostics
         diagnostics.error(&call.func, message::many_arguments(window.name, wanted, window.usage));
     }
     known(window.name, &named, window.named, diagnostics);
+    for one in &named {
+        let is_clock = window.named.iter().any(|has| one.name == has.name && has.value == Value::Clock);
+        let value = crate::text::text(one.value.to_token_stream());
+        if is_clock && value != ops::PROCESSING {
+            diagnostics.error(&one.value, message::unknown_time(&value));
+        }
+    }
 }
 
 /// `session_by(30min)` has no closure, `session(|record| …)` has one.
@@ -122,8 +137,10 @@ pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
 /// A window behind `disorder = 5s` will meet late elements: the text should say what becomes of them.
 pub(super) fn late_elements_have_a_policy(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (node, call, _) in calls(graph).filter(|(_, _, row)| row.output == Output::Window) {
-        let describes = values(call).filter_map(called).filter_map(|name| ops::window(&name));
-        let event_time = describes.last().is_none_or(|window| window.needs_event_time);
+        let event_time = values(call).all(|expr| {
+            let window = called(expr).and_then(|name| ops::window(&name));
+            window.is_none_or(|window| window.needs_event_time) && !ops::is_clocked(expr)
+        });
         match call.named("late") {
             None if event_time && node.input.time == (Domain::Event { disordered: true }) => {
                 diagnostics.warning(&call.name, message::late_policy_missing());
@@ -135,7 +152,7 @@ pub(super) fn late_elements_have_a_policy(graph: &Graph, diagnostics: &mut Diagn
 }
 
 /// `late = side`, `late = drop`, `late = fail`.
-fn policy(value: &Expr, diagnostics: &mut Diagnostics) {
+pub(super) fn policy(value: &Expr, diagnostics: &mut Diagnostics) {
     let found = crate::text::text(quote::quote!(#value));
     if !ops::LATE.contains(&found.as_str()) {
         diagnostics.error(value, message::unknown_late(&found, closest(&found, ops::LATE.iter().copied())));

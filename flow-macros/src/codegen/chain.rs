@@ -3,7 +3,7 @@
 use super::expr::{Mode, rewritten};
 use super::semicolon;
 use crate::ast::{Arg, Call, NamedArg};
-use crate::ops::{self, Named, Operator, Output, Takes, Value};
+use crate::ops::{self, Closures, Named, Operator, Output, Takes, Value};
 use crate::plan::{CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -36,7 +36,7 @@ fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
         EndPlan::FanIn { row, other, left, right, name, at } => {
             let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
             let other = in_parens(*at, stream(other));
-            let ends = if row.output == Output::Joined {
+            let ends = if row.pairs() {
                 let (join, apart) = (ours(row.name), ours("apart"));
                 quote!(#join #other.#apart())
             } else {
@@ -86,6 +86,12 @@ fn stream(one: &StreamRef) -> TokenStream {
 /// Output: `expr.window_of(|records| session_by(records.each(move |e| e.gap)))`
 fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let Call { name, turbofish, args, named, paren } = one.call;
+    if let Some(block) = block_of(one) {
+        let process = super::block::process(name.span(), &block, &plan.values);
+        let boxed = one.boxed.then(|| Ident::new("boxed", name.span().resolved_at(Span::mixed_site())));
+        let boxed = boxed.map(|boxed| quote!(.#boxed()));
+        return quote!(#expr #process #boxed);
+    }
     let mode = match one.row {
         Some(row) if row.output == Output::Window && args.iter().any(has_closure) => Mode::Records,
         Some(row) if row.output == Output::Window => Mode::Window,
@@ -109,7 +115,7 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         .partition(|given| known(given, one.row).is_some_and(|known| known.positional));
     let args = args.chain(positional.into_iter().map(|given| value(given, one.row, plan)));
     let args = paren.map(|paren| in_parens(paren.span.join(), quote!(#(#args),*)));
-    let setters = setters.into_iter().map(|given| {
+    let setters = setters.into_iter().filter(|given| !is_never(given, one.row)).map(|given| {
         let (name, value) = (&given.name, value(given, one.row, plan));
         quote!(.#name(#value))
     });
@@ -120,6 +126,15 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let unkeyed = one.unkeyed.then(|| ours("unkeyed"));
     let boxed = one.boxed.then(|| ours("boxed"));
     quote!(#expr #unkeyed.#name #turbofish #args #(#setters)* #boxed)
+}
+
+/// The block of a process that is written in the pipeline.
+fn block_of(one: &CallPlan) -> Option<crate::ast::Block> {
+    let is_block = one.row.is_some_and(|row| row.closures == Closures::Block);
+    match one.call.args.first() {
+        Some(Arg::Value(expr)) if is_block => crate::ast::block(expr),
+        _ => None,
+    }
 }
 
 /// Is it a window's description that takes a closure over the records, and has one?
@@ -147,6 +162,12 @@ fn in_order<'a>(named: &'a [NamedArg], row: Option<&'static Operator>) -> Vec<&'
 
 fn known(given: &NamedArg, row: Option<&'static Operator>) -> Option<&'static Named> {
     row?.named.iter().find(|known| given.name == known.name)
+}
+
+/// `idle = never` says for a reader what is so without it.
+fn is_never(given: &NamedArg, row: Option<&'static Operator>) -> bool {
+    let idle = known(given, row).is_some_and(|known| known.value == Value::PositiveDuration);
+    idle && matches!(&given.value, Expr::Path(path) if path.path.is_ident(ops::NEVER))
 }
 
 /// Input: the value of `late = drop`

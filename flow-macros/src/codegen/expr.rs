@@ -4,10 +4,11 @@ use super::children::children;
 use crate::ast::{Given, given};
 use crate::duration::{self, Number};
 use crate::free;
+use crate::ops;
 use crate::plan::Values;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprCall, ExprClosure, Lit, Token};
+use syn::{Expr, ExprCall, ExprClosure, Lit, Token, spanned::Spanned};
 
 /// Where an expression stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,18 +153,24 @@ fn clone_of(name: &Ident) -> TokenStream {
 /// Output: `tumbling(Millis(3600000)).offset(Millis(0))`
 fn with_setters(call: &ExprCall) -> TokenStream {
     let func = &call.func;
-    let (mut args, mut setters) = (Vec::new(), TokenStream::new());
+    let (mut args, mut setters, mut clock) = (Vec::new(), TokenStream::new(), None);
     for arg in &call.args {
         match given(arg.clone()) {
             Given::Named(one) => {
                 let (name, value) = (one.name, one.value);
-                setters.extend(quote!(.#name(#value)));
+                match &value {
+                    Expr::Path(path) if path.path.is_ident(ops::PROCESSING) => {
+                        clock = Some(quote_spanned!(value.span()=> .#name(::flow_core::__rt::#value)));
+                    }
+                    _ => setters.extend(quote!(.#name(#value))),
+                }
             }
             Given::Positional(arg) => args.push(arg),
         }
     }
     let args = super::chain::in_parens(call.paren_token.span.join(), quote!(#(#args),*));
-    quote!(#func #args #setters)
+    // It changes the type, so it comes last.
+    quote!(#func #args #setters #clock)
 }
 
 /// Input: `1h`

@@ -17,6 +17,7 @@
 //!
 //! Only calls are generated, no algorithm, and only names of `::flow_core::__rt`. Each user token is emitted once.
 
+mod block;
 mod chain;
 mod children;
 mod closing;

@@ -2,7 +2,7 @@
 
 use super::{Domain, Flow, Node, Op};
 use crate::ast::{Arg, Call};
-use crate::ops::{self, EdgeKind, Input, Operator, Output, Shape, Time};
+use crate::ops::{self, Closures, EdgeKind, Input, Operator, Output, Shape, Time};
 use crate::text::text;
 use syn::{Expr, ExprCall, Lit};
 
@@ -24,12 +24,15 @@ fn shape(row: &Operator, input: Shape) -> Shape {
         Output::Window if input == Shape::Joined => Shape::Plain,
         Output::Window => Shape::Windowed,
         Output::Joined => Shape::Joined,
+        Output::Connected => Shape::Connected,
         Output::Unknown => Shape::Unknown,
     }
 }
 
 fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
     match row.time {
+        Time::Keeps if is_on_the_clock(row, call) => Domain::None,
+        Time::Keeps if row.output == Output::Window && is_clocked(call) => Domain::None,
         Time::Keeps => input.time,
         Time::Sets => Domain::Event { disordered: !call.named("disorder").is_none_or(is_zero) },
         Time::DropsUnkeyed if input.shape == Shape::Plain => Domain::None,
@@ -37,6 +40,15 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
         Time::DropsUnkeyed => input.time,
         Time::Unknown => Domain::Unknown,
     }
+}
+
+/// What a process emits from timers of the clock has no event time.
+pub(crate) fn is_on_the_clock(row: &Operator, call: &Call) -> bool {
+    let block = |arg: &Arg| match arg {
+        Arg::Value(expr) if row.closures == Closures::Block => crate::ast::block(expr),
+        _ => None,
+    };
+    call.args.iter().filter_map(block).any(|block| block.has("on_processing_timer"))
 }
 
 /// `late = side` holds from the window up to the operator that closes it.
@@ -51,18 +63,26 @@ fn late_side(row: &Operator, call: &Call, input: Flow) -> bool {
 }
 
 fn is_timeless(window: &Call) -> bool {
-    let mut described = window.args.iter().filter_map(|arg| match arg {
-        Arg::Value(description) => ops::described(description),
+    let needs_none = |expr| ops::described(expr).is_some_and(|window| !window.needs_event_time);
+    descriptions(window).any(needs_none) || is_clocked(window)
+}
+
+fn is_clocked(window: &Call) -> bool {
+    descriptions(window).any(ops::is_clocked)
+}
+
+fn descriptions(window: &Call) -> impl Iterator<Item = &Expr> {
+    window.args.iter().filter_map(|arg| match arg {
+        Arg::Value(description) => Some(description),
         Arg::Stream(_) => None,
-    });
-    described.any(|window| !window.needs_event_time)
+    })
 }
 
 /// How records reach `to`. A key takes effect where something keeps state by it.
 pub(super) fn edge(from: &Node, to: &Node) -> EdgeKind {
     match (&from.op, &to.op) {
         (Op::Call { row, .. }, _) if row.is_exchange() => row.edge,
-        (_, Op::Call { row, .. }) if row.output == Output::Joined => EdgeKind::KeyBy,
+        (_, Op::Call { row, .. }) if row.pairs() => EdgeKind::KeyBy,
         (_, Op::Call { row, .. }) if row.fan_in => EdgeKind::Merge,
         (_, Op::Call { row, .. }) if by_key(row, to.input.shape) => EdgeKind::KeyBy,
         (_, Op::Call { row, .. }) if on_one_instance(row, to.input.shape) => EdgeKind::Global,

@@ -35,7 +35,32 @@ pub(crate) fn join_never_closed(operator: &str) -> Message {
         .help(format!("put {CLOSING} behind it"))
 }
 
-const CLOSING: &str = "`.window(tumbling(1h))`";
+const CLOSING: &str = "`.window(tumbling(1h))`, `.within(-5s, 5s)`, `.as_of()` or `.lookup()`";
+
+pub(crate) fn not_behind_this_join(operator: &Operator, join: &str) -> Message {
+    let joins: Vec<String> = operator.behind.iter().map(|name| format!("`{name}`")).collect();
+    Message::new(format!("`{}` cannot stand behind `{join}`", operator.name))
+        .help(format!("it stands behind {}; any join can be closed by `.window(…)`", joins.join(", ")))
+}
+
+pub(crate) fn no_join_before(operator: &Operator) -> Message {
+    Message::new(format!(
+        "`{}` says which elements of two streams belong together, but no join stands before it",
+        operator.name
+    ))
+    .help(format!("write `left.key_by(|record| …).join(right.key_by(|record| …)){}`", operator.usage))
+}
+
+pub(crate) fn nothing_within(lower: &str, upper: &str, turned: bool) -> Message {
+    let text = format!("nothing is within `{lower}` and `{upper}`");
+    if turned {
+        Message::new(format!("{text}: the lower bound is above the upper one"))
+            .help(format!("write `.within({upper}, {lower})`"))
+    } else {
+        Message::new(format!("{text}, since the bounds themselves are left out"))
+            .help("make the interval longer, or let it hold its bounds")
+    }
+}
 
 pub(crate) fn join_used_twice(name: &Ident) -> Message {
     Message::new(format!("join `{name}` is used twice, but one thing only can be said of it"))

@@ -1,7 +1,7 @@
 //! Keys, time and windows.
 
 use crate::diag::Message;
-use crate::ops::{OVERLAPPING_MAX, Operator, Time, WINDOWS, WindowKind};
+use crate::ops::{OVERLAPPING_MAX, Operator, Output, Time, WINDOWS, WindowKind};
 use proc_macro2::Ident;
 
 pub(crate) fn needs_key(operator: &Operator) -> Message {
@@ -26,6 +26,11 @@ pub(crate) fn no_event_time(window: &str) -> Message {
 
 pub(crate) fn event_time_lost(window: &str, by: &Operator) -> Message {
     let name = by.name;
+    if by.output == Output::Window {
+        let what = "the windows upstream lie on the clock, and their results have no event time";
+        return Message::new(format!("`{window}` is a window of event time, but {what}"))
+            .help("remove `time = processing` there, or use `time = processing` here too");
+    }
     let keyed = match by.time {
         Time::DropsUnkeyed => {
             format!("put `.key_by(|record| …)` before `{name}` for a result with each record's time, or ")
@@ -38,8 +43,8 @@ pub(crate) fn event_time_lost(window: &str, by: &Operator) -> Message {
     .help(format!("{keyed}take the window before `{name}`"))
 }
 
-pub(crate) fn union_of_two_times() -> Message {
-    Message::new("`union` brings together a stream with event time and one without")
+pub(crate) fn union_of_two_times(operator: &str) -> Message {
+    Message::new(format!("`{operator}` brings together a stream with event time and one without"))
         .help("put `.event_time(|record| …, disorder = 5s)` before it on both, or on neither")
 }
 
@@ -146,6 +151,13 @@ pub(crate) fn gap_with_closure() -> Message {
         .help("write `session(30min)`, or `session_by(|record| …)` for a gap of each record")
 }
 
+pub(crate) fn holds_back_windows(operator: &str) -> Message {
+    Message::new(format!(
+        "this input has no end: while it is silent it holds back every window behind `{operator}`"
+    ))
+    .help("write `idle = 10s` to go on without it after that time, or `idle = never` if that is meant")
+}
+
 pub(crate) fn not_behind_a_window(operator: &Operator) -> Message {
     Message::new(format!("`{}` stands behind a window, but this is a stream", operator.name))
         .help(format!("write `.window(tumbling(1h)){}`", operator.usage))
@@ -166,6 +178,52 @@ pub(crate) fn last_without_event_time(text: &str) -> Message {
         .help(
             "keep a number of records, `last(10)`, or put `.event_time(|record| …, disorder = 5s)` upstream",
         )
+}
+
+pub(crate) fn late_by_the_clock(name: &str) -> Message {
+    Message::new(format!(
+        "`{name}` has no meaning for windows of processing time: an element happens when it arrives"
+    ))
+    .help(format!("remove `{name}`"))
+}
+
+pub(crate) fn unknown_time(found: &str) -> Message {
+    Message::new(format!("windows lie in event time or on the clock, and `{found}` is neither"))
+        .help("write `time = processing` for windows on the clock; without `time` they lie in event time")
+}
+
+pub(crate) fn trigger_behind(evictor: &str) -> Message {
+    Message::new(format!("`trigger` stands behind `{evictor}`, but says when the whole window fires"))
+        .help(format!("put `.trigger(|t| …)` before `.{evictor}(…)`"))
+}
+
+pub(crate) fn takes_no_trigger(window: &str, counts: bool) -> Message {
+    let message = Message::new(format!("a trigger cannot fire `{window}`"));
+    if counts {
+        message.help("for a result at so many elements and at other times, write `.window(global()).trigger(|t| t.count(100).purging())`")
+    } else {
+        message.help("windows on the clock fire at their ends; `early_by_clock` fires windows of event time by the clock")
+    }
+}
+
+pub(crate) fn condition_twice(name: &str) -> Message {
+    Message::new(format!("`{name}` is said twice in this trigger")).help("say it once")
+}
+
+pub(crate) fn fires_nothing() -> Message {
+    Message::new("nothing fires this trigger")
+        .help("say when: `t.early(10s)`, `t.early_by_clock(10s)`, `t.count(100)` or `t.when(|record| …)`")
+}
+
+pub(crate) fn early_without_event_time(every: &str) -> Message {
+    Message::new("`early` goes by event time, but this stream has none").help(format!(
+        "write `early_by_clock({every})` to go by the clock, or put `.event_time(|record| …, disorder = 5s)` upstream"
+    ))
+}
+
+pub(crate) fn time_for_a_count(text: &str) -> Message {
+    Message::new(format!("`count` takes a number of elements, but `{text}` is a time"))
+        .help(format!("write `count(100)`, or `early({text})`"))
 }
 
 pub(crate) fn not_an_offset_from_utc(text: &str) -> Message {

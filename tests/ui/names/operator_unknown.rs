@@ -15,7 +15,7 @@ fn rides() -> Vec<Ride> {
 dataflow! {
     pub fn p() {
         let rides = source(from_vec(rides()));
-        rides.process(|r| r.fare).for_each(|x| println!("{x:?}"));
+        rides.iterate(|r| r.fare).for_each(|x| println!("{x:?}"));
     }
 }
 

@@ -171,7 +171,6 @@ enum Found {
 
 impl Watch {
     fn open(inputs: Inputs, every: Millis, cx: &OpenCx) -> Self {
-        let counter = |name| cx.metrics().counter(name);
         Watch {
             inputs,
             every,
@@ -180,8 +179,8 @@ impl Watch {
             known: BTreeMap::new(),
             new: VecDeque::new(),
             current: None,
-            changed: counter("changed"),
-            vanished: counter("vanished"),
+            changed: cx.metrics().counter("changed"),
+            vanished: cx.metrics().counter("vanished"),
         }
     }
 

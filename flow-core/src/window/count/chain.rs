@@ -6,7 +6,7 @@ use super::spec::Counted;
 use crate::aggregate::Aggregate;
 use crate::op::key_fn::NoKey;
 use crate::op::operator::OpError;
-use crate::op::{Chain, KeyFn, Visit};
+use crate::op::{Chain, KeyFn, Kind, Visit};
 use crate::stage::{BuildCx, HeadStage, Push};
 use crate::state::Keep;
 use crate::time::{Grid, Timestamp};
@@ -21,6 +21,7 @@ use std::marker::PhantomData;
 #[diagnostic::do_not_recommend]
 impl<L> Windowing for Counted<L> {
     type Needs = Adds;
+    type Kind<K: Kind> = K;
     type Chain<X, C, F, A, P, M> = CountAgg<X, C, F, L, A, P, M>;
     fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> CountAgg<X, C, F, L, A, P, M> {
         CountAgg { parts, window: self, types: PhantomData }

@@ -3,7 +3,8 @@
 use super::lifting::{Apart, Overlapping};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Kind;
-use crate::window::spec::Over;
+use crate::window::late::Lates;
+use crate::window::spec::{Closing, Over};
 use std::marker::PhantomData;
 
 /// Windows that an element may be in at most: each costs it an addition.
@@ -108,3 +109,6 @@ impl<L> Counted<L> {
 }
 
 impl<K: Kind, L> Over<K> for Counted<L> {}
+impl<L> Lates for Counted<L> {}
+#[diagnostic::do_not_recommend]
+impl<K: Kind, L> Closing<K> for Counted<L> {}

@@ -6,7 +6,7 @@ use crate::aggregate::Aggregate;
 use crate::error::Result;
 use crate::op::key_fn::NoKey;
 use crate::op::operator::OpError;
-use crate::op::{Chain, KeyFn, Visit};
+use crate::op::{Chain, KeyFn, Kind, Visit};
 use crate::stage::{BuildCx, HeadStage, Push};
 use crate::state::Keep;
 use crate::time::{Grid, Timestamp};
@@ -21,6 +21,7 @@ use std::marker::PhantomData;
 #[diagnostic::do_not_recommend]
 impl<G> Windowing for Session<G> {
     type Needs = Merging;
+    type Kind<K: Kind> = K;
     type Chain<X, C, F, A, P, M> = SessionAgg<X, C, F, G, A, P, M>;
     fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> SessionAgg<X, C, F, G, A, P, M> {
         SessionAgg { parts, gap: self.gap, types: PhantomData }

@@ -1,7 +1,6 @@
 //! The operator: an element joins the sessions of its key, and the watermark fires those that it has come to the end of.
 
-use super::keys::Keys;
-use super::open::{Open, find, joined, unite};
+use super::open::{Keys, Open, find, joined, unite};
 use super::queue::{Entry, Queue, is_due};
 use super::saved::{restore, snapshot};
 use super::spec::Gap;
@@ -43,7 +42,7 @@ pub struct SessionHead<X, F: KeyFn<X>, G, A: Aggregate<F::Value>, P, S, N, M> {
 
 /// What the operator keeps.
 pub struct State<K, A> {
-    pub keys: Keys<K, A>,
+    pub keys: Keys<K, Open<A>>,
     pub queue: Queue,
     /// How many elements have arrived that were not late.
     pub arrived: u64,
@@ -100,7 +99,7 @@ where
         let key = &self.key;
         let found = self.state.keys.find(hash, |k| key.is(&route, k));
         let slot = found.and_then(|at| self.state.keys.get(at));
-        let joined = slot.map_or(0..0, |slot| joined(&slot.sessions, time, end));
+        let joined = slot.map_or(0..0, |slot| joined(&slot.value, time, end));
         // A session that is kept is not late: it is removed as soon as no element can join it.
         if joined.is_empty()
             && let Some(by) = self.late_by(end)
@@ -109,7 +108,8 @@ where
         }
         let aggregate = &self.aggregate;
         let x = P::lifted(load, |rest| aggregate.lift_at(self.key.peek(&route, rest), time));
-        let slot = found.unwrap_or_else(|| self.state.keys.insert(hash, self.key.own_key(route)));
+        let slot = found
+            .unwrap_or_else(|| self.state.keys.insert(hash, self.key.own_key(route), Vec::with_capacity(1)));
         if let Err(error) = self.join(slot, joined, time, end, x) {
             self.overflow(error);
         }
@@ -126,7 +126,7 @@ where
     ) -> Result<(), Overflow> {
         let State { keys, queue, arrived } = &mut self.state;
         let Some(slot) = keys.get(at) else { return Ok(()) };
-        let (sessions, place) = (&mut slot.sessions, joined.start);
+        let (sessions, place) = (&mut slot.value, joined.start);
         match joined.len() {
             0 => sessions.insert(place, Open::new(time, end, *arrived, self.aggregate.start())),
             1 => sessions[place].stretch(time, end),
@@ -174,8 +174,8 @@ where
         let State { keys, queue, .. } = &mut self.state;
         let Some(slot) = keys.get(entry.slot) else { return };
         let counts = |s: &Open<A::Acc>| s.born == entry.born && s.queued == entry.time;
-        let Some(place) = find(&slot.sessions, entry.time, lateness, counts) else { return };
-        let session = &mut slot.sessions[place];
+        let Some(place) = find(&slot.value, entry.time, lateness, counts) else { return };
+        let session = &mut slot.value[place];
         if session.due(lateness) == entry.time {
             if session.fired || lateness == 0 {
                 return self.close(entry.slot, place);
@@ -191,9 +191,9 @@ where
     /// Takes a session away that no element can join any more, and shows it if that has not been done.
     fn close(&mut self, at: u32, place: usize) {
         let Some(slot) = self.state.keys.get(at) else { return };
-        let session = slot.sessions.remove(place);
+        let session = slot.value.remove(place);
         let span = session.span();
-        let last = slot.sessions.is_empty();
+        let last = slot.value.is_empty();
         let shown = (!session.fired).then(|| self.aggregate.take_result(session.acc));
         // The key of a last session is given away.
         let key = if last { self.state.keys.remove(at) } else { shown.is_some().then(|| slot.key.clone()) };
@@ -242,6 +242,10 @@ where
 
     fn watermark(&mut self, w: Timestamp) {
         self.watermark = self.watermark.max(w);
+    }
+
+    fn due(&self) -> Option<i128> {
+        self.state.queue.first()
     }
 
     fn fire(&mut self) -> Fire {

@@ -2,19 +2,22 @@
 //!
 //! * `spec`: the description, and the gap of an element;
 //! * `open`: the open sessions of one key, and how an element joins them; pure;
-//! * `keys`: the keys that have open sessions; `queue`: when which session is looked at next;
+//! * `state::KeySlots`: the keys that have open sessions; `queue`: when which session is looked at next;
 //! * `head`: the operator: elements, watermark, firing as a cursor; `saved`: its state, written down;
 //! * `chain`: how the operator is put behind a stream.
 
 mod chain;
 pub(crate) mod head;
-mod keys;
 mod open;
 mod queue;
 mod saved;
 mod spec;
 
 pub use chain::SessionAgg;
+pub(super) use head::SessionHead;
+
+pub(super) use open::Keys;
+pub(super) use queue::{Entry, Queue, is_due};
 pub use spec::{ByRecord, Fixed, Gap, Session, session, session_by};
 
 #[cfg(test)]

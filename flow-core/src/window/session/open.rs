@@ -1,9 +1,13 @@
 //! The open sessions of one key, in order of time, and how an element joins them. Pure: no edges, no clock.
 
 use crate::aggregate::Overflow;
+use crate::state::KeySlots;
 use crate::time::Timestamp;
 use crate::window::spec::Span;
 use std::ops::Range;
+
+/// The open windows of each key that has some, in order of time.
+pub type Keys<K, W> = KeySlots<K, Vec<W>>;
 
 /// A session that elements may still join. Its bounds are exact.
 #[derive(Debug)]

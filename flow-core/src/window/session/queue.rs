@@ -30,6 +30,11 @@ impl Queue {
         self.0.push(Reverse(entry));
     }
 
+    /// The time of the first entry.
+    pub fn first(&self) -> Option<i128> {
+        self.0.peek().map(|first| first.0.time)
+    }
+
     /// Takes the first entry, if it is due at watermark `w`. What is beyond the range of timestamps is due at the last of them.
     pub fn pop(&mut self, w: Timestamp) -> Option<Entry> {
         let Reverse(first) = *self.0.peek()?;

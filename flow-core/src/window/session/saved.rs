@@ -5,8 +5,7 @@
 //! ```
 
 use super::head::State;
-use super::keys::Keys;
-use super::open::Open;
+use super::open::{Keys, Open};
 use super::queue::Entry;
 use crate::error::Result;
 use crate::exchange::key_group;
@@ -16,7 +15,11 @@ use crate::window::saved::take;
 use crate::window::spec::saturate;
 
 /// Writes the sessions of one key group.
-pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(keys: &Keys<K, A>, group: usize, out: &mut Vec<u8>) -> Result<()> {
+pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
+    keys: &Keys<K, Open<A>>,
+    group: usize,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let mut slots =
         keys.iter().filter(|(hash, _)| key_group(*hash) == group).map(|(_, slot)| slot).peekable();
     if slots.peek().is_none() {
@@ -25,9 +28,9 @@ pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(keys: &Keys<K, A>, group: usize, out:
     K::kept(|| {
         slots.try_for_each(|slot| {
             slot.key.write(out)?;
-            let count = u32::try_from(slot.sessions.len()).unwrap_or(u32::MAX);
+            let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_le_bytes());
-            slot.sessions.iter().try_for_each(|session| {
+            slot.value.iter().try_for_each(|session| {
                 bounds(session.start, session.end, session.born, session.fired, out);
                 session.acc.write(out)
             })
@@ -57,7 +60,7 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         while !bytes.is_empty() {
             let key = K::read(&mut bytes)?;
-            let at = state.keys.insert(hash_of(&key), key);
+            let at = state.keys.insert(hash_of(&key), key, Vec::new());
             let count = u32::from_le_bytes(take(&mut bytes)?);
             let sessions = (0..count).map(|_| Ok(take_bounds(&mut bytes)?.with(A::read(&mut bytes)?)));
             let mut sessions = sessions.collect::<Result<Vec<Open<A>>>>()?;
@@ -71,7 +74,7 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
                 }
             }
             if let Some(slot) = state.keys.get(at) {
-                slot.sessions = sessions;
+                slot.value = sessions;
             }
         }
         Ok(())

@@ -1,11 +1,13 @@
 //! What a session is: its description.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::Proved;
 use crate::op::kind::HasEventTime;
 use crate::op::operator::OpError;
+use crate::op::{Kind, Proved};
 use crate::time::{IntoMillis, Millis};
-use crate::window::spec::Over;
+use crate::window::clocked::{Clocked, Processing};
+use crate::window::late::Lates;
+use crate::window::spec::{Closing, Over};
 
 /// Windows of elements with no more than a gap between neighbours: [`session`], [`session_by`].
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +57,16 @@ where
 }
 
 impl<K: HasEventTime, G> Over<K> for Session<G> {}
+impl<G> Lates for Session<G> {}
+#[diagnostic::do_not_recommend]
+impl<K: Kind, G> Closing<K> for Session<G> {}
+
+impl<G> Session<G> {
+    /// On the clock: an element happens when it arrives.
+    pub fn time(self, _: Processing) -> Clocked<Self> {
+        Clocked(self)
+    }
+}
 
 /// How far an element reaches.
 pub trait Gap<T>: Clone + Send + 'static {

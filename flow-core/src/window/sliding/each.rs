@@ -19,14 +19,7 @@ impl Assign for Each {
     }
 
     fn windows(&self, t: Timestamp) -> impl Iterator<Item = Span> + Clone + use<> {
-        let slices = self.0.slices();
-        let bounds = slices.windows_of(&slices.of(t));
-        let (first, last) = bounds.unwrap_or((0, -1));
-        // In steps of a slide, which `step_by` does not know for 128 bits.
-        let next =
-            move |start: &i128| Some(start + i128::from(slices.slide.0)).filter(|start| *start <= last);
-        std::iter::successors(Some(first).filter(|first| *first <= last), next)
-            .map(move |start| slices.window(start))
+        self.0.windows(t)
     }
 
     fn grid(&self, lateness: Millis) -> Grid {

@@ -129,11 +129,16 @@ where
     }
 
     /// The first window that is due and not empty; what lies before it is skipped at once, however long it is.
-    fn due(&self) -> Option<Span> {
+    fn next_due(&self) -> Option<Span> {
+        let start = self.next_start()?;
+        (start < self.slices.first_open(self.base.watermark, Millis(0))).then(|| self.slices.window(start))
+    }
+
+    /// The beginning of the first window that is not empty and has not fired.
+    fn next_start(&self) -> Option<i128> {
         let (slice, _) = self.panes.within(self.next, i128::MAX).next()?;
         let (first, _) = self.slices.windows_of(&slice.span)?;
-        let start = first.max(self.next);
-        (start < self.slices.first_open(self.base.watermark, Millis(0))).then(|| self.slices.window(start))
+        Some(first.max(self.next))
     }
 
     /// The slices of `window` enter that have not yet.
@@ -259,8 +264,12 @@ where
         self.base.watermark = w;
     }
 
+    fn due(&self) -> Option<i128> {
+        self.next_start().map(|start| self.slices.window(start).end - 1)
+    }
+
     fn fire(&mut self) -> Fire {
-        while let Some(window) = self.firing.or_else(|| self.due()) {
+        while let Some(window) = self.firing.or_else(|| self.next_due()) {
             if self.firing.replace(window).is_none() {
                 let entered = self.enter(window);
                 self.check(entered);

@@ -21,7 +21,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::base::{Base, ItemOf, Row};
+use super::base::{Base, Row};
+use super::clocked::{Clocked, Processing, Tells};
 use super::head::WindowHead;
 use super::late::Policy;
 use super::spec::{Assign, Can, Over, Span, grid};
@@ -84,6 +85,11 @@ impl Sliding {
         Sliding { gaps, ..self }
     }
 
+    /// On the clock: an element happens when it arrives.
+    pub fn time(self, _: Processing) -> Clocked<Self> {
+        Clocked(self)
+    }
+
     fn slices(&self) -> Slices {
         Slices { size: self.size, slide: self.slide, offset: self.offset }
     }
@@ -93,6 +99,17 @@ impl Assign for Sliding {
     #[inline]
     fn span(&self, t: Timestamp) -> Span {
         self.slices().of(t)
+    }
+
+    fn windows(&self, t: Timestamp) -> impl Iterator<Item = Span> + Clone + use<> {
+        let slices = self.slices();
+        let bounds = slices.windows_of(&slices.of(t));
+        let (first, last) = bounds.unwrap_or((0, -1));
+        // In steps of a slide, which `step_by` does not know for 128 bits.
+        let next =
+            move |start: &i128| Some(start + i128::from(slices.slide.0)).filter(|start| *start <= last);
+        std::iter::successors(Some(first).filter(|first| *first <= last), next)
+            .map(move |start| slices.window(start))
     }
 
     fn grid(&self, lateness: Millis) -> Grid {
@@ -152,7 +169,7 @@ impl Assign for Sliding {
         format!("one table a slice, {} slices a window; {how}", self.slices().slices_of_a_window())
     }
 
-    fn stage<X, F, A, P, S, N, M>(self, base: Base<X, F, A, P, S, N>) -> HeadStage
+    fn stage<X, F, A, P, S, N, M, T>(self, base: Base<X, F, A, P, S, N>, time: T) -> HeadStage
     where
         X: 'static,
         F: KeyFn<X, Key: Keep<M>>,
@@ -161,19 +178,17 @@ impl Assign for Sliding {
         S: Stamp,
         N: Push<P::Emit, S>,
         M: 'static,
+        T: Tells,
     {
         // Known when compiling: a program has the one that its aggregate needs.
         if A::Algebra::INVERTS {
             let running = Invert::<F::Key, A::Acc>::default();
-            let head = SlidingHead::<X, F, A, P, S, N, M, _>::new(base, self.slices(), running);
-            HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
+            time.stage(SlidingHead::<X, F, A, P, S, N, M, _>::new(base, self.slices(), running))
         } else if A::Algebra::COMMUTES {
             let running = Stacks::<F::Key, A::Acc>::default();
-            let head = SlidingHead::<X, F, A, P, S, N, M, _>::new(base, self.slices(), running);
-            HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
+            time.stage(SlidingHead::<X, F, A, P, S, N, M, _>::new(base, self.slices(), running))
         } else {
-            let head = WindowHead::<X, F, Each, A, P, S, N, M>::new(base, Each(self));
-            HeadStage::new::<ItemOf<X, F, A, P>, _>(head)
+            time.stage(WindowHead::<X, F, Each, A, P, S, N, M>::new(base, Each(self)))
         }
     }
 }

@@ -1,33 +1,32 @@
-//! The keys that have open sessions: a slot each, found by the key's hash. A key without a session has none.
+//! Keys that come and go: a slot for each that has a value, found by the key's hash. The place of a slot stays the same while the key is there.
 
-use super::open::Open;
 use std::collections::HashMap;
 
 /// The slot of a key.
-pub struct Slot<K, A> {
+pub struct KeySlot<K, V> {
     /// The key.
     pub key: K,
-    /// Its open sessions, in order of time.
-    pub sessions: Vec<Open<A>>,
+    /// Its value.
+    pub value: V,
     hash: u64,
     /// The next slot of a key with the same hash.
     next: Option<u32>,
 }
 
-/// From key to open sessions.
-pub struct Keys<K, A> {
-    slots: Vec<Option<Slot<K, A>>>,
+/// From key to value.
+pub struct KeySlots<K, V> {
+    slots: Vec<Option<KeySlot<K, V>>>,
     free: Vec<u32>,
     first: Firsts,
 }
 
-impl<K, A> Default for Keys<K, A> {
+impl<K, V> Default for KeySlots<K, V> {
     fn default() -> Self {
-        Keys { slots: Vec::new(), free: Vec::new(), first: Firsts::default() }
+        KeySlots { slots: Vec::new(), free: Vec::new(), first: Firsts::default() }
     }
 }
 
-impl<K, A> Keys<K, A> {
+impl<K, V> KeySlots<K, V> {
     /// The slot of a key that has one.
     #[inline]
     pub fn find(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<u32> {
@@ -41,29 +40,29 @@ impl<K, A> Keys<K, A> {
         None
     }
 
-    /// A slot for a key that has none.
+    /// A slot for a key that has none. (Keys that are all to be apart may have one each.)
     ///
     /// # Panics
     /// If there are more than four thousand million keys.
-    pub fn insert(&mut self, hash: u64, key: K) -> u32 {
+    pub fn insert(&mut self, hash: u64, key: K, value: V) -> u32 {
         let at = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             u32::try_from(self.slots.len() - 1).expect("fewer keys than 2^32 fit into memory")
         });
         let next = self.first.set(hash, at);
-        self.slots[at as usize] = Some(Slot { key, sessions: Vec::with_capacity(1), hash, next });
+        self.slots[at as usize] = Some(KeySlot { key, value, hash, next });
         at
     }
 
     /// A slot.
     #[inline]
-    pub fn get(&mut self, at: u32) -> Option<&mut Slot<K, A>> {
+    pub fn get(&mut self, at: u32) -> Option<&mut KeySlot<K, V>> {
         self.slots.get_mut(at as usize)?.as_mut()
     }
 
-    /// Takes the slot of a key back, which has no session any more.
+    /// Takes the slot of a key back.
     pub fn remove(&mut self, at: u32) -> Option<K> {
-        let Slot { key, hash, next, .. } = self.slots.get_mut(at as usize)?.take()?;
+        let KeySlot { key, hash, next, .. } = self.slots.get_mut(at as usize)?.take()?;
         self.free.push(at);
         if self.first.get(hash) == Some(at) {
             self.first.replace(hash, next);
@@ -87,7 +86,7 @@ impl<K, A> Keys<K, A> {
     }
 
     /// All slots, with the hashes of their keys.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &Slot<K, A>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &KeySlot<K, V>)> {
         self.slots.iter().flatten().map(|slot| (slot.hash, slot))
     }
 }

@@ -1,0 +1,8 @@
+//! `join(…).lookup()`: the right side is read whole, then each left element finds what there is of its key.
+
+mod chain;
+mod head;
+#[cfg(test)]
+mod tests;
+
+pub use chain::{Lookup, LookupJoin, ReadWhole};

@@ -1,0 +1,159 @@
+//! For tests of heads of joins: arrivals of both inputs in one order, late ones among them, and what comes out, in order.
+
+use super::side::Crossing;
+use crate::batch::Mark;
+use crate::error::Result;
+use crate::exchange::hash_key;
+use crate::op::Either;
+use crate::stage::{Fire, Head, OpenCx, Push, Tail};
+use crate::time::{Grid, Timestamp};
+use crate::window::base::Item;
+use crate::window::late::Late;
+use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
+
+/// What arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    Element { left: bool, key: Option<u8>, time: i64, name: u32 },
+    Watermark(i64),
+}
+
+/// How a row is written.
+pub trait Shown: 'static {
+    fn shown(&self) -> String;
+}
+impl Shown for u32 {
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+impl Shown for Option<u32> {
+    fn shown(&self) -> String {
+        self.map_or("-".into(), |name| name.to_string())
+    }
+}
+impl<A: Shown, B: Shown> Shown for (A, B) {
+    fn shown(&self) -> String {
+        format!("{}+{}", self.0.shown(), self.1.shown())
+    }
+}
+
+/// Writes down what it is given; full now and then.
+pub struct Writer {
+    shown: Arc<Mutex<Vec<String>>>,
+    looks: u32,
+}
+
+impl Writer {
+    /// One, and what it has written.
+    pub fn new() -> (Self, Arc<Mutex<Vec<String>>>) {
+        let shown = Arc::<Mutex<Vec<String>>>::default();
+        (Writer { shown: Arc::clone(&shown), looks: 0 }, shown)
+    }
+
+    fn write(&self, text: String) {
+        self.shown.lock().expect("no writer panics").push(text);
+    }
+}
+
+type Emit<T> = Either<(Option<u8>, T), Late<Either<u32, u32>>>;
+
+impl<T: Shown> Push<Emit<T>, Timestamp> for Writer {
+    fn push(&mut self, item: Emit<T>, stamp: Timestamp) {
+        match item {
+            Either::A((key, row)) => self.write(format!("{key:?} {} at {stamp}", row.shown())),
+            Either::B(late) => {
+                let (Either::A(name) | Either::B(name)) = late.value;
+                self.write(format!("late {name} at {stamp} by {}", late.late_by.0));
+            }
+        }
+    }
+}
+
+impl<T: Shown> Push<(Option<u8>, T), Timestamp> for Writer {
+    fn push(&mut self, (key, row): (Option<u8>, T), stamp: Timestamp) {
+        self.write(format!("{key:?} {} at {stamp}", row.shown()));
+    }
+}
+
+impl Tail for Writer {
+    fn open(&mut self, _: &mut OpenCx) -> Result<()> {
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        if let Mark::Watermark(w) = mark {
+            self.write(format!("W{w}"));
+        }
+    }
+    fn grid(&self) -> Grid {
+        Grid::none()
+    }
+    fn room(&mut self) -> bool {
+        self.looks += 1;
+        !self.looks.is_multiple_of(3)
+    }
+    fn flush(&mut self) {}
+    fn enough(&self) -> bool {
+        false
+    }
+}
+
+/// What a head, made in front of a writer, emits of `arrivals` and the end behind them, its watermarks among it.
+pub fn drive<H: Head<Crossing<Option<u8>, u32, u32>>>(
+    arrivals: &[Arrival],
+    make: impl FnOnce(Writer) -> H,
+) -> Vec<String> {
+    let (writer, shown) = Writer::new();
+    let mut head = make(writer);
+    let (mut watermark, mut passed) = (i64::MIN, i64::MIN);
+    for arrival in arrivals.iter().copied().chain([Arrival::Watermark(i64::MAX)]) {
+        match arrival {
+            Arrival::Watermark(w) if w > watermark => {
+                watermark = w;
+                head.watermark(Timestamp(w));
+                while head.fire() == Fire::Paused {}
+                let passes = if w == i64::MAX { w } else { head.passes(Timestamp(w)).0 };
+                if passes > passed {
+                    passed = passes;
+                    head.tail().mark(Mark::Watermark(Timestamp(passes)));
+                }
+            }
+            Arrival::Watermark(_) => {}
+            element => head.items(0, &mut item(element).into_iter().collect::<Vec<_>>().into_iter(), 1),
+        }
+    }
+    drop(head);
+    let mut shown = shown.lock().expect("no writer panics");
+    std::mem::take(&mut *shown)
+}
+
+/// What crosses of an element.
+pub fn item(arrival: Arrival) -> Option<Crossing<Option<u8>, u32, u32>> {
+    let Arrival::Element { left, key, time, name } = arrival else { return None };
+    let load = if left { Either::A(name) } else { Either::B(name) };
+    Some(Item { hash: hash_key(&key), time: Timestamp(time), route: key, load })
+}
+
+/// Elements of both inputs around a watermark that rises by small steps; some without a key.
+pub fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+    let step = (proptest::option::weighted(0.25, 0i64..9), any::<bool>(), 0u8..4, -6i64..14);
+    proptest::collection::vec(step, 0..40).prop_map(|steps| {
+        let mut now = -10;
+        let arrival = |(name, (rise, left, key, distance)): (usize, (Option<i64>, bool, u8, i64))| {
+            if let Some(rise) = rise {
+                now += rise;
+                return Arrival::Watermark(now);
+            }
+            let name = u32::try_from(name).expect("few elements");
+            Arrival::Element { left, key: (key > 0).then_some(key), time: now + distance, name }
+        };
+        steps.into_iter().enumerate().map(arrival).collect()
+    })
+}
+
+/// Some hundred cases; `FLOW_RANDOM_CASES` says how many others.
+pub fn cases() -> ProptestConfig {
+    let cases = std::env::var("FLOW_RANDOM_CASES").map_or(200, |text| text.parse().expect("a number"));
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}

@@ -1,0 +1,100 @@
+//! An open window of a key, and when something is to be done about it. Pure: no edges, no clock.
+
+use super::spec::Rules;
+use crate::time::{Millis, Timestamp};
+use crate::window::session::is_due;
+use crate::window::spec::Span;
+
+/// Never.
+pub const NEVER: i128 = i128::MAX;
+
+/// An open window of a key.
+pub struct Open<A> {
+    /// Its bounds.
+    pub span: Span,
+    /// The watermark at which it ends.
+    pub due: i128,
+    /// Who the window is: those that opened earlier have smaller numbers. It fires in the order of these among those of equal time.
+    pub born: u64,
+    /// Elements that no firing has shown.
+    pub unshown: u64,
+    /// Whether the watermark has passed its end: an element that joins it has to be shown at once.
+    pub passed: bool,
+    /// The watermark at which it fires early; [`NEVER`] where it does not.
+    pub early: i128,
+    /// The time of the clock at which it does.
+    pub clock: i128,
+    /// When it is looked at next: the time of its entry in the queue by watermark,
+    pub queued: i128,
+    /// … and of that by the clock.
+    pub ticking: i128,
+    /// What its elements have become.
+    pub acc: A,
+}
+
+impl<A> Open<A> {
+    /// A window without an element.
+    pub fn new(span: Span, due: i128, born: u64, acc: A) -> Self {
+        let (early, clock, queued, ticking) = (NEVER, NEVER, NEVER, NEVER);
+        Open { span, due, born, unshown: 0, passed: false, early, clock, queued, ticking, acc }
+    }
+
+    /// The same window of another accumulator.
+    pub fn with<B>(self, acc: B) -> Open<B> {
+        let Open { span, due, born, unshown, passed, early, clock, queued, ticking, .. } = self;
+        Open { span, due, born, unshown, passed, early, clock, queued, ticking, acc }
+    }
+
+    /// Stretches it over another, which lies beside it or in it.
+    pub fn stretch(&mut self, span: Span, due: i128) {
+        self.span = Span { start: self.span.start.min(span.start), end: self.span.end.max(span.end) };
+        self.due = self.due.max(due);
+    }
+
+    /// Takes another in, but for what its elements have become.
+    pub fn unite(&mut self, other: &Open<impl Sized>) {
+        self.stretch(other.span, other.due);
+        self.unshown += other.unshown;
+        self.early = self.early.min(other.early);
+        self.clock = self.clock.min(other.clock);
+    }
+
+    /// One more element has come at watermark `w`, which says `at_once` or not. Whether the window fires.
+    pub fn arrive(&mut self, w: Timestamp, now: i64, at_once: bool, rules: &Rules) -> bool {
+        self.unshown += 1;
+        self.passed = is_passed(self.due, w);
+        if self.passed || at_once || rules.count.is_some_and(|n| self.unshown >= n) {
+            return true;
+        }
+        if let Some(every) = rules.early {
+            // After the window has begun, which a session may have earlier than was known, and at a watermark that is still to come.
+            let early = next(self.span.start.max(i128::from(w.0) + 1), every) - 1;
+            self.early = self.early.min(early);
+        }
+        if let (NEVER, Some(every)) = (self.clock, rules.clock) {
+            self.clock = next(now.into(), every);
+        }
+        false
+    }
+
+    /// All its elements have been shown.
+    pub fn shown(&mut self) {
+        (self.unshown, self.early, self.clock) = (0, NEVER, NEVER);
+    }
+
+    /// When something is to be done about it at a watermark: it fires, or can be forgotten.
+    pub fn next(&self, lateness: Millis) -> i128 {
+        if self.passed { self.due + i128::from(lateness.0) } else { self.early.min(self.due) }
+    }
+}
+
+/// The first multiple after `t`.
+fn next(t: i128, every: Millis) -> i128 {
+    let every = i128::from(every.0);
+    (t.div_euclid(every) + 1) * every
+}
+
+/// Whether watermark `w` has come to `time`. The lowest one stands for none.
+pub fn is_passed(time: i128, w: Timestamp) -> bool {
+    w != Timestamp::MIN && is_due(time, w)
+}

@@ -1,0 +1,102 @@
+//! How open windows with a trigger are written down, key group by key group.
+//!
+//! ```text
+//! ( key count ( start end due born unshown passed early clock accumulator )^count )*
+//!                                     little-endian: i128 (times), u64, u8; count as u32
+//! ```
+
+use super::head::State;
+use super::open::Open;
+use crate::error::Result;
+use crate::exchange::key_group;
+use crate::state::Keep;
+use crate::time::{Millis, Timestamp};
+use crate::window::saved::take;
+use crate::window::session::{Entry, Keys};
+use crate::window::spec::{Span, saturate};
+
+/// Writes the windows of one key group.
+pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
+    keys: &Keys<K, Open<A>>,
+    group: usize,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let mut slots =
+        keys.iter().filter(|(hash, _)| key_group(*hash) == group).map(|(_, slot)| slot).peekable();
+    if slots.peek().is_none() {
+        return Ok(());
+    }
+    K::kept(|| {
+        slots.try_for_each(|slot| {
+            slot.key.write(out)?;
+            let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
+            out.extend_from_slice(&count.to_le_bytes());
+            slot.value.iter().try_for_each(|window| {
+                bounds(window, out);
+                window.acc.write(out)
+            })
+        })
+    })
+}
+
+fn bounds<A>(window: &Open<A>, out: &mut Vec<u8>) {
+    let Open { span, due, born, unshown, passed, early, clock, .. } = window;
+    for time in [span.start, span.end, *due, *early, *clock] {
+        out.extend_from_slice(&time.to_le_bytes());
+    }
+    out.extend_from_slice(&born.to_le_bytes());
+    out.extend_from_slice(&unshown.to_le_bytes());
+    out.push(u8::from(*passed));
+}
+
+/// Adds what [`snapshot`] wrote. Returns how far the watermark had surely come: to the last end that it has passed.
+pub fn restore<M, K: Keep<M>, A: Keep<M>>(
+    state: &mut State<K, A>,
+    lateness: Millis,
+    mut bytes: &[u8],
+    hash_of: impl Fn(&K) -> u64,
+) -> Result<Timestamp> {
+    let mut passed = Timestamp::MIN;
+    if bytes.is_empty() {
+        return Ok(passed);
+    }
+    K::kept(|| {
+        while !bytes.is_empty() {
+            let key = K::read(&mut bytes)?;
+            let slot = state.keys.insert(hash_of(&key), key, Vec::new());
+            let count = u32::from_le_bytes(take(&mut bytes)?);
+            let windows = (0..count).map(|_| Ok(take_bounds(&mut bytes)?.with(A::read(&mut bytes)?)));
+            let mut windows = windows.collect::<Result<Vec<Open<A>>>>()?;
+            for window in &mut windows {
+                (window.queued, window.ticking) = (window.next(lateness), window.clock);
+                state.queue.push(Entry { time: window.queued, born: window.born, slot });
+                if window.clock < super::open::NEVER {
+                    state.clocked.push(Entry { time: window.clock, born: window.born, slot });
+                }
+                // Instances that are one now may have given the same numbers; those given from here on are new.
+                state.opened = state.opened.max(window.born);
+                if window.passed {
+                    passed = passed.max(saturate(window.due));
+                }
+            }
+            if let Some(slot) = state.keys.get(slot) {
+                slot.value = windows;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(passed)
+}
+
+fn time(bytes: &mut &[u8]) -> Result<i128> {
+    Ok(i128::from_le_bytes(take(bytes)?))
+}
+
+fn take_bounds(bytes: &mut &[u8]) -> Result<Open<()>> {
+    let (start, end, due, early, clock) =
+        (time(bytes)?, time(bytes)?, time(bytes)?, time(bytes)?, time(bytes)?);
+    let (born, unshown) = (u64::from_le_bytes(take(bytes)?), u64::from_le_bytes(take(bytes)?));
+    let [passed] = take(bytes)?;
+    let open = Open::new(Span { start, end }, due, born, ());
+    Ok(Open { unshown, passed: passed != 0, early, clock, ..open })
+}

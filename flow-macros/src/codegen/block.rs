@@ -1,0 +1,81 @@
+//! The block of a process, as calls of the builder.
+
+use super::expr::{Mode, rewritten};
+use crate::ast::{Block, Handler, State};
+use crate::plan::Values;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::parse::Parser;
+use syn::{Expr, Pat, parse_quote};
+
+/// Input: `{ let mut last: Option<f64> = None; on_event(|e, ctx| …); }`, at `process`
+/// Output: `.declare((Plain(move || -> Option<f64> { None }), ())).on_event(move |(mut last, ()), e, ctx| …).done()`
+pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
+    let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
+    let (declare, done) = (ours("declare"), ours("done"));
+    let states = nested(block.states.iter().map(|one| state(one, values)));
+    let clock = block.has("on_processing_timer").then(|| ours("on_the_clock")).map(|it| quote!(.#it()));
+    let mut handlers: Vec<&Handler> = block.handlers.iter().collect();
+    // What is done with a record says what is emitted.
+    let place = |one: &&Handler| RECORDS.iter().position(|name| one.name == name).unwrap_or(RECORDS.len());
+    handlers.sort_by_key(place);
+    let handlers = handlers.into_iter().map(|one| handler(one, &block.states, values));
+    let done = quote_spanned!(at.resolved_at(Span::mixed_site())=> #done());
+    quote!(.#declare(#states) #clock #(#handlers)* .#done)
+}
+
+/// What is done with records, in the order in which the builder takes it.
+const RECORDS: [&str; 3] = ["on_event", "on_left", "on_right"];
+
+/// Pairs in pairs, so that any number will do.
+fn nested(all: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
+    all.rev().fold(quote!(()), |rest, one| quote!((#one, #rest)))
+}
+
+/// Input: `#[ttl(1h, on = watermark)] let mut last: Option<f64> = None;`
+/// Output: `Timed::new(move || -> Option<f64> { None }, Ttl::new(Millis(3600000)).on_watermark())`
+fn state(state: &State, values: &Values) -> TokenStream {
+    let State { ty, init, ttl, .. } = state;
+    let make: Expr = parse_quote!(|| -> #ty { #init });
+    let make = rewritten(&make, Mode::Owned, values);
+    let Some(ttl) = ttl else { return quote!(::flow_core::__rt::Plain(#make)) };
+    let length = rewritten(&ttl.length, Mode::Owned, values);
+    let on = ttl.on_watermark.then(|| quote!(.on_watermark()));
+    let renew = ttl.renewed_by_reading.then(|| quote!(.renewed_by_reading()));
+    let ttl = quote!(::flow_core::__rt::Ttl::new(#length) #on #renew);
+    if state.is_of_entries() {
+        quote!(::flow_core::__rt::TimedEntries::new(#make, #ttl))
+    } else {
+        quote!(::flow_core::__rt::Timed::new(#make, #ttl))
+    }
+}
+
+/// Input: `on_timer(|t, ctx| …)`
+/// Output: `.on_timer(move |(last, ()), t, ctx| { let _ = &last; … })`
+///
+/// A closure that leaves a state alone is no mistake, so each is looked at. What has a time to live is written through its name.
+fn handler(one: &Handler, states: &[State], values: &Values) -> TokenStream {
+    let mut closure = one.closure.clone();
+    let names = states.iter().map(|state| {
+        let (name, held) = (&state.name, held(state));
+        quote!(#held #name)
+    });
+    if let Ok(states) = Pat::parse_single.parse2(nested(names)) {
+        closure.inputs.insert(0, states);
+    }
+    if !states.is_empty() {
+        let looks = states.iter().map(|state| {
+            let (name, held) = (&state.name, held(state));
+            quote!(let _ = &#held #name;)
+        });
+        let body = &closure.body;
+        *closure.body = parse_quote!({ #(#looks)* #body });
+    }
+    let (name, closure) = (&one.name, rewritten(&Expr::Closure(closure), Mode::Owned, values));
+    quote!(.#name(#closure))
+}
+
+/// `mut`, where the name stands for a value with a time to live.
+fn held(state: &State) -> Option<TokenStream> {
+    (state.ttl.is_some() && !state.is_of_entries()).then(|| quote!(mut))
+}

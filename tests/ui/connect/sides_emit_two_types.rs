@@ -1,0 +1,36 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    city: String,
+}
+
+#[derive(Clone, Debug)]
+struct Fare {
+    ride: u64,
+    at: i64,
+    cents: u64,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+fn fares() -> Vec<Fare> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 0s);
+        let fares = source(from_vec(fares())).event_time(|f| f.at, disorder = 0s);
+        rides.key_by(|r| r.id).connect(fares.key_by(|f| f.ride)).process({
+            on_left(|ride, ctx| ctx.emit(ride.id));
+            on_right(|fare, ctx| ctx.emit(fare.ride.to_string()));
+        }).for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}

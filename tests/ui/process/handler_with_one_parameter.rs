@@ -1,0 +1,23 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 0s);
+        rides.key_by(|r| r.id).process({
+            on_event(|ride| println!("{ride:?}"));
+        }).for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+}
+
+#[derive(Clone)]
+struct Tariff;
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 0s);
+        rides.key_by(|r| r.id).process(Tariff).for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}

@@ -1,0 +1,27 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let rides = source(from_vec(rides()));
+        rides.key_by(|r| r.id).process({
+            on_event(|ride, ctx| {
+                let at = Timestamp(ride.at);
+                ctx.delete_timer(at);
+                ctx.emit(ride.fare);
+            });
+        }).for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}
