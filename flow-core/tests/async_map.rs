@@ -153,6 +153,28 @@ proptest! {
     }
 }
 
+/// Requests that begin while their stage is only asked whether it has room have the time of its last step no more: each has all of
+/// its own.
+#[test]
+fn no_request_has_less_than_its_time() {
+    let plan = |polls, lost, broken| Plan { polls, lost, broken };
+    let plans = [
+        plan(64, 0, 2),
+        plan(0, 1, 0),
+        plan(0, 1, 0),
+        plan(0, 2, 0),
+        plan(126, 0, 0),
+        plan(0, 1, 0),
+        plan(128, 0, 0),
+    ];
+    let times = [0, 2, 2, 6, 8, 10, 12];
+    for seed in 0..200 {
+        let server = Server::new(&plans);
+        let (_, report) = run(Some((&server, 3, false)), &times, 1, 11, seed);
+        assert_eq!(report.counter("try_async_map.timeouts"), 5, "seed {seed}");
+    }
+}
+
 #[test]
 fn what_stands_in_for_an_answer() {
     let out = Collected::new();

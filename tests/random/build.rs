@@ -298,6 +298,10 @@ fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
         ),
         Op::Boxed => join(s.boxed(), out),
         Op::RateLimit(n) => join(s.rate_limit(u64::from(n) * 1_000), out),
+        Op::Requests(c) => {
+            let asked = s.async_map(move |r| answered(map(c, r)), Millis(1_000)).capacity(usize::from(c) + 1);
+            join(asked, out)
+        }
         Op::Boundary => join(s.boundary(), out),
         Op::Rebalance => join(s.rebalance(), out),
         Op::Shuffle(seed) => join(s.shuffle(seed.into()), out),

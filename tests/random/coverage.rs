@@ -59,6 +59,7 @@ const EXPECTED: &[&str] = &[
     "partition",
     "partition_by",
     "rate_limit",
+    "requests",
     "rebalance",
     "reduce",
     "shuffle",

@@ -83,3 +83,20 @@ pub fn with_state(before: &mut i64, r: Rec) -> i64 {
 pub fn both(top: &[Rec]) -> i64 {
     top.iter().fold(0, |all, r| all * 1_000 + r.val)
 }
+
+/// A request that is answered after as many polls as the record says, at most three.
+pub async fn answered(r: Rec) -> Rec {
+    for _ in 0..r.val.rem_euclid(4) {
+        let mut polled = false;
+        std::future::poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            if std::mem::replace(&mut polled, true) {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
+        })
+        .await;
+    }
+    r
+}

@@ -90,6 +90,7 @@ pub fn generated(i: u64) -> Rec {
 fn one_to_one(op: &Op, input: &Port) -> Option<Port> {
     Some(match *op {
         Op::Map(c) | Op::TryMap(c) | Op::Through(c) => input.records(|r| [map(c, r)]),
+        Op::Requests(c) => input.records(|r| [map(c, r)]),
         Op::MapInit(c) => input.records(|r| [map(c + 1, r)]),
         Op::Filter(c) => input.records(|r| keep(c, &r).then_some(r)),
         Op::FlatMap(c) => input.records(|r| expand(c, r)),

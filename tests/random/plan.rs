@@ -93,6 +93,8 @@ pub enum Op {
     Boxed,
     /// So many thousand records a second.
     RateLimit(u8),
+    /// A request for each record, so many at once.
+    Requests(u8),
     /// `map`, `filter`, `flat_map` without a box between.
     Fused(u8),
     Boundary,
@@ -222,6 +224,7 @@ fn one_to_one() -> impl Strategy<Value = Op> {
         1 => c().prop_map(Op::Through),
         1 => Just(Op::Boxed),
         1 => (1..9u8).prop_map(Op::RateLimit),
+        1 => (0..4u8).prop_map(Op::Requests),
         1 => c().prop_map(Op::Fused),
         2 => (0..60u8).prop_map(Op::Take),
         2 => (0..30u8).prop_map(Op::Skip),

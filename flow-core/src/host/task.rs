@@ -168,6 +168,7 @@ impl Task {
         if self.flush_at().is_some_and(|at| at <= now) {
             self.flush();
         }
+        self.alarm.end();
         self.account(progress, begun);
         Ok(progress)
     }

@@ -5,7 +5,7 @@
 //! and there time alone must not be news (see [`Waiter::wait`](crate::channel::Waiter::wait)).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 /// See the module. A clone is the same alarm; only the thread that steps the stage touches it.
 #[derive(Debug, Clone)]
@@ -15,11 +15,16 @@ pub struct Alarm(Arc<State>);
 struct State {
     now: AtomicI64,
     at: AtomicI64,
+    stepping: AtomicBool,
 }
 
 impl Default for Alarm {
     fn default() -> Self {
-        Alarm(Arc::new(State { now: AtomicI64::new(0), at: AtomicI64::new(i64::MAX) }))
+        Alarm(Arc::new(State {
+            now: AtomicI64::new(0),
+            at: AtomicI64::new(i64::MAX),
+            stepping: AtomicBool::new(false),
+        }))
     }
 }
 
@@ -28,6 +33,17 @@ impl Alarm {
     pub fn begin(&self, now: i64) {
         self.0.now.store(now, Relaxed);
         self.0.at.store(i64::MAX, Relaxed);
+        self.0.stepping.store(true, Relaxed);
+    }
+
+    /// The step is over: from here on the stage is only asked whether it has room.
+    pub fn end(&self) {
+        self.0.stepping.store(false, Relaxed);
+    }
+
+    /// Whether the stage is stepped. If not, [`Alarm::now`] is of its last step, and nothing may begin by it.
+    pub fn is_stepping(&self) -> bool {
+        self.0.stepping.load(Relaxed)
     }
 
     /// The tick of the clock at which the step began.

@@ -220,6 +220,8 @@ where
     fn fail(&mut self, error: Error) {
         self.failed = true;
         self.faults.raise(error);
+        // The next step tells.
+        self.alarm.set(self.alarm.now());
     }
 }
 
@@ -260,6 +262,10 @@ where
         }
     }
     fn room(&mut self) -> bool {
+        if !self.alarm.is_stepping() {
+            // It is only asked, before a thread sleeps: requests begin, and have had their time, by the time of a step.
+            return self.requests.has_news() || self.requests.has_room() && self.next.room();
+        }
         self.drive();
         if let Some(at) = self.requests.deadline() {
             self.alarm.set(at);

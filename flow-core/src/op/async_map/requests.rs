@@ -122,14 +122,23 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
         self.waiting == 0 && !self.ending
     }
 
+    /// Whether a bell has rung.
+    pub fn has_news(&self) -> bool {
+        let rung = |slot: &Slot<T, S, U>| matches!(slot, Slot::Asked(asked) if asked.bell.rung.load(Ordering::Acquire));
+        self.slots.iter().any(rung)
+    }
+
     /// Drops all requests: nobody wants the answers.
     pub fn forget(&mut self) {
         self.slots.retain(|slot| matches!(slot, Slot::Mark(_)));
         (self.asked, self.waiting) = (0, 0);
     }
 
-    /// When the first request under way has had its time; at once where one still has news.
+    /// When the first request under way has had its time; at once where one still has news, or may begin.
     pub fn deadline(&self) -> Option<i64> {
+        if self.waiting > 0 && self.asked < self.settings.capacity {
+            return Some(self.now);
+        }
         let until = self.slots.iter().filter_map(|slot| match slot {
             Slot::Asked(asked) if asked.bell.rung.load(Ordering::Relaxed) => Some(self.now),
             Slot::Asked(asked) => Some(asked.until),
