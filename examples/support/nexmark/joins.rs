@@ -28,7 +28,7 @@ dataflow! {
     /// Monitor new users: who came and opened an auction in the same window.
     pub fn q8(events: Events, output: PathBuf) {
         let events = source(events).event_time(|event| event.date_time(), disorder = 4s);
-        let (persons, auctions, _bids) = events.split(|event| event.apart());
+        let (auctions, _bids, persons) = events.split(|event| event.apart());
         let arrivals = persons.key_by(|p| p.id).co_group(auctions.key_by(|a| a.seller));
         arrivals
             .window(tumbling(10s), late = drop)
