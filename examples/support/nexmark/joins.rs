@@ -28,7 +28,7 @@ dataflow! {
     /// Monitor new users: who came and opened an auction in the same window.
     pub fn q8(events: Events, output: PathBuf) {
         let events = source(events).event_time(|event| event.date_time(), disorder = 4s);
-        let (persons, auctions, _bids) = events.split(|event| event.apart());
+        let (auctions, _bids, persons) = events.split(|event| event.apart());
         let arrivals = persons.key_by(|p| p.id).co_group(auctions.key_by(|a| a.seller));
         arrivals
             .window(tumbling(10s), late = drop)
@@ -40,10 +40,10 @@ dataflow! {
     /// Bounded side input: bids with the entry that belongs to their auction.
     pub fn q13(events: Events, output: PathBuf) {
         let bids = source(events).filter_map(|event| event.bid());
-        bids.map_init(|_| side_input(), |entries, b| {
-                let value = entries[(b.auction % SIDE_ENTRIES) as usize].clone();
-                (b.auction, b.bidder, b.price, b.date_time, value)
-            })
+        let entries = source(generate(SIDE_ENTRIES as u64, |key| (key as i64, format!("side-{key}"))));
+        let found = bids.key_by(|b| b.auction % SIDE_ENTRIES).join(entries.key_by(|e| e.0)).lookup();
+        found
+            .map(|(_, (b, (_, value)))| (b.auction, b.bidder, b.price, b.date_time, value))
             .sink(csv_file(output).header(&["auction", "bidder", "price", "date_time", "value"]));
     }
 
@@ -89,8 +89,4 @@ impl<A: Clone, B: Clone> Sides<A, B> {
             }
         }
     }
-}
-
-fn side_input() -> Vec<String> {
-    (0..SIDE_ENTRIES).map(|key| format!("side-{key}")).collect()
 }

@@ -3,9 +3,10 @@
 //! * `records`: persons, auctions, bids; `generator`: makes them, of `random` numbers, by `rules`, with `strings`;
 //!   `source`: gives them to a pipeline;
 //! * the queries: `stateless`, over `windows`, for `totals`, for the `latest` and highest, with `joins`, and about what won
-//!   `auctions`; `columns`: how their results are written.
+//!   `auctions`, which are kept until their `closing`; `columns`: how their results are written.
 
 mod auctions;
+mod closing;
 mod columns;
 mod generator;
 mod joins;

@@ -70,11 +70,11 @@ impl Event {
     }
 
     /// On a side for each of the three.
-    pub fn apart(self) -> Either3<Person, Auction, Bid> {
+    pub fn apart(self) -> Either3<Auction, Bid, Person> {
         match self {
-            Event::Person(person) => Either3::A(person),
-            Event::Auction(auction) => Either3::B(auction),
-            Event::Bid(bid) => Either3::C(bid),
+            Event::Auction(auction) => Either3::A(auction),
+            Event::Bid(bid) => Either3::B(bid),
+            Event::Person(person) => Either3::C(person),
         }
     }
 
