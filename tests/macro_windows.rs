@@ -167,3 +167,34 @@ fn coarse_windows_of_fine_ones_are_those_of_the_records() {
         assert_eq!(sorted(of_minutes), sorted(of_flights));
     }
 }
+
+dataflow! {
+    /// The largest value of each window, numbered by key; a key begins anew behind a window without a large one.
+    fn numbered(values: Vec<(u8, i64, u32)>, rows: Collected<(u8, i64, u32)>) {
+        source(from_vec(values))
+            .event_time(|v| v.1, disorder = 0ms)
+            .key_by(|v| v.0)
+            .window(tumbling(10ms))
+            .aggregate_window(|a| a.max(|v| v.2), 0, |w, largest| {
+                *w.state() += 1;
+                let row = (*w.key(), w.start().0, *w.state());
+                w.emit(row);
+                if largest < 5 {
+                    w.forget();
+                }
+            })
+            .collect(&rows);
+    }
+}
+
+#[test]
+fn a_state_that_is_given_up_begins_anew() {
+    let values =
+        vec![(1, 0, 9), (2, 1, 1), (1, 10, 9), (2, 11, 9), (1, 20, 1), (2, 21, 9), (1, 30, 1), (2, 31, 9)];
+    let rows = Collected::new();
+    numbered(values, rows.clone()).run().expect("a run");
+    let of_ones = [(1, 0, 1), (1, 10, 2), (1, 20, 3), (1, 30, 1)];
+    let of_twos = [(2, 0, 1), (2, 10, 1), (2, 20, 2), (2, 30, 3)];
+    let expected = of_ones.into_iter().zip(of_twos).flat_map(|(one, two)| [one, two]);
+    assert_eq!(rows.take(), expected.collect::<Vec<_>>());
+}

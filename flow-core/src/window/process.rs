@@ -20,6 +20,7 @@ pub struct WindowCx<'a, K, I, U> {
     key: &'a K,
     bounds: (Timestamp, Timestamp),
     state: &'a mut I,
+    forget: &'a mut bool,
     emit: &'a mut dyn FnMut(U),
 }
 
@@ -42,6 +43,11 @@ impl<K, I, U> WindowCx<'_, K, I, U> {
     /// The key's state: what the windows of the key that fired before have left.
     pub fn state(&mut self) -> &mut I {
         self.state
+    }
+
+    /// Gives the key's state up when the call is over: with its next window the key begins anew, and it takes no memory until then.
+    pub fn forget(&mut self) {
+        *self.forget = true;
     }
 
     /// Emits a result, at the timestamp of the window's.
@@ -69,7 +75,7 @@ pub type ProcessedWindow<X, K, C, F, W, A, I, U, G, P, Z> = Proved<
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
     /// Calls a function for each window and key that fires, with all its records in order of arrival. It emits any number of results,
     /// and has state for each key, `init` at first, that outlives the window; `()` where none is needed. The state of a key is kept
-    /// to the end.
+    /// until [`forget`](WindowCx::forget) is called, or to the end.
     ///
     /// ```
     /// # use flow_core::prelude::*;
@@ -239,12 +245,17 @@ where
     fn push(&mut self, emitted: <P as Policy<RowOf<X, F, V>, F::Value>>::Emit, stamp: S) {
         match <P as Policy<RowOf<X, F, V>, F::Value>>::open(emitted) {
             Either::A(Windowed { key, start, end, value }) => {
-                let of = &self.key;
+                let (of, hash) = (&self.key, self.key.hash(&key));
                 self.states.reserve(1, |k| of.hash(k));
                 let insert = || (key.clone(), self.init.clone());
-                let (_, state) = self.states.entry(of.hash(&key), |k| of.same(k, &key), insert);
+                let (_, state) = self.states.entry(hash, |k| of.same(k, &key), insert);
                 let emit = &mut |result| self.next.push(<P as Policy<U, F::Value>>::result(result), stamp);
-                (self.f)(&mut WindowCx { key: &key, bounds: (start, end), state, emit }, value);
+                // What has no size is not worth an entry.
+                let (bounds, forget) = ((start, end), &mut (size_of::<I>() == 0));
+                (self.f)(&mut WindowCx { key: &key, bounds, state, forget, emit }, value);
+                if *forget {
+                    self.states.remove(hash, |k| of.same(k, &key), |k| of.hash(k));
+                }
             }
             Either::B(late) => {
                 if let Some(late) = <P as Policy<U, F::Value>>::late(late) {

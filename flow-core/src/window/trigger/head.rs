@@ -1,7 +1,7 @@
 //! The operator: an element joins its windows, and a window fires when a condition of its trigger holds, and at its end.
 
 use super::chain::TriggerItem;
-use super::open::{NEVER, Open, is_passed};
+use super::open::{NEVER, Now, Open, is_passed};
 use super::places::Places;
 use super::saved::{restore, snapshot};
 use super::spec::Rules;
@@ -42,13 +42,15 @@ pub struct State<K, A> {
     pub clocked: Queue,
     /// How many windows have been opened.
     pub opened: u64,
+    /// The highest watermark that there has been, but for the end.
+    pub reached: Timestamp,
 }
 
 impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> TriggerHead<X, F, W, A, P, S, N, M> {
     pub fn new(base: Base<X, F, A, P, S, N>, places: W, rules: Rules) -> Self {
         let (keys, queue, clocked) = (Keys::default(), Queue::default(), Queue::default());
         let (clock, now) = (Arc::new(VirtualClock::new()), Timestamp::MIN);
-        let state = State { keys, queue, clocked, opened: 0 };
+        let state = State { keys, queue, clocked, opened: 0, reached: Timestamp::MIN };
         TriggerHead { base, places, rules, state, clock, now, mode: PhantomData }
     }
 }
@@ -144,11 +146,13 @@ where
 
     /// Adds an element to a window, which fires if that makes it.
     fn join(&mut self, at: u32, place: usize, x: A::In, at_once: bool) -> Result<(), Overflow> {
+        let (watermark, reached) = (self.base.watermark, self.state.reached);
+        let now = Now { watermark, reached, clock: self.now };
         let Some(window) = self.state.keys.get(at).and_then(|slot| slot.value.get_mut(place)) else {
             return Ok(());
         };
         self.base.aggregate.add(&mut window.acc, x)?;
-        if window.arrive(self.base.watermark, self.now.0, at_once, &self.rules) {
+        if window.arrive(&now, at_once, &self.rules) {
             self.show(at, place);
         }
         self.queue(at, place);
@@ -279,6 +283,9 @@ where
 
     fn watermark(&mut self, w: Timestamp) {
         self.base.watermark = self.base.watermark.max(w);
+        if w < Timestamp::MAX {
+            self.state.reached = self.state.reached.max(w);
+        }
     }
 
     fn end(&mut self) {
@@ -317,7 +324,7 @@ where
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        snapshot::<M, _, _>(&self.state.keys, group, out)
+        snapshot::<M, _, _>(&self.state, group, out)
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -8,6 +8,16 @@ use crate::window::spec::Span;
 /// Never.
 pub const NEVER: i128 = i128::MAX;
 
+/// What time it is.
+pub struct Now {
+    /// The watermark.
+    pub watermark: Timestamp,
+    /// The highest that there has been, in an earlier run too: what was early then is not to be again.
+    pub reached: Timestamp,
+    /// What the clock said last.
+    pub clock: Timestamp,
+}
+
 /// An open window of a key.
 pub struct Open<A> {
     /// Its bounds.
@@ -59,20 +69,20 @@ impl<A> Open<A> {
         self.clock = self.clock.min(other.clock);
     }
 
-    /// One more element has come at watermark `w`, which says `at_once` or not. Whether the window fires.
-    pub fn arrive(&mut self, w: Timestamp, now: i64, at_once: bool, rules: &Rules) -> bool {
+    /// One more element has come, which says `at_once` or not. Whether the window fires.
+    pub fn arrive(&mut self, now: &Now, at_once: bool, rules: &Rules) -> bool {
         self.unshown += 1;
-        self.passed = is_passed(self.due, w);
+        self.passed = is_passed(self.due, now.watermark);
         if self.passed || at_once || rules.count.is_some_and(|n| self.unshown >= n) {
             return true;
         }
         if let Some(every) = rules.early {
             // After the window has begun, which a session may have earlier than was known, and at a watermark that is still to come.
-            let early = next(self.span.start.max(i128::from(w.0) + 1), every) - 1;
+            let early = next(self.span.start.max(i128::from(now.reached.0) + 1), every) - 1;
             self.early = self.early.min(early);
         }
         if let (NEVER, Some(every)) = (self.clock, rules.clock) {
-            self.clock = next(now.into(), every);
+            self.clock = next(now.clock.0.into(), every);
         }
         false
     }

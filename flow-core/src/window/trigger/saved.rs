@@ -1,8 +1,8 @@
 //! How open windows with a trigger are written down, key group by key group.
 //!
 //! ```text
-//! ( key count ( start end due born unshown passed early clock accumulator )^count )*
-//!                                     little-endian: i128 (times), u64, u8; count as u32
+//! reached ( key count ( start end due born unshown passed early clock accumulator )^count )*
+//!                                     little-endian: i64, i128 (times), u64, u8; count as u32
 //! ```
 
 use super::head::State;
@@ -12,21 +12,23 @@ use crate::exchange::key_group;
 use crate::state::Keep;
 use crate::time::{Millis, Timestamp};
 use crate::window::saved::take;
-use crate::window::session::{Entry, Keys};
+use crate::window::session::Entry;
 use crate::window::spec::{Span, saturate};
 
 /// Writes the windows of one key group.
 pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
-    keys: &Keys<K, Open<A>>,
+    state: &State<K, A>,
     group: usize,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let mut slots =
-        keys.iter().filter(|(hash, _)| key_group(*hash) == group).map(|(_, slot)| slot).peekable();
-    if slots.peek().is_none() {
+        state.keys.iter().filter(|(hash, _)| key_group(*hash) == group).map(|(_, slot)| slot).peekable();
+    // How far the watermark was is kept although the group has no windows: those that it will have begin behind it.
+    if slots.peek().is_none() && state.reached == Timestamp::MIN {
         return Ok(());
     }
     K::kept(|| {
+        out.extend_from_slice(&state.reached.0.to_le_bytes());
         slots.try_for_each(|slot| {
             slot.key.write(out)?;
             let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
@@ -60,6 +62,7 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
     if bytes.is_empty() {
         return Ok(passed);
     }
+    state.reached = state.reached.max(Timestamp(i64::from_le_bytes(take(&mut bytes)?)));
     K::kept(|| {
         while !bytes.is_empty() {
             let key = K::read(&mut bytes)?;
