@@ -1,6 +1,5 @@
 //! Queries that bring two kinds of events together, whichever came first.
 
-use super::records::Event;
 use super::source::Events;
 use flow_core::prelude::*;
 use std::path::PathBuf;
@@ -13,15 +12,12 @@ const SIDE_ENTRIES: i64 = 10_000;
 dataflow! {
     /// Local item suggestion: who sells what in three states.
     pub fn q3(events: Events, output: PathBuf) {
-        let listed = source(events).filter_map(|event| match event {
-            Event::Person(p) if ["OR", "ID", "CA"].contains(&&*p.state) => Some((p.id, Either::A(p))),
-            Event::Auction(a) if a.category == WANTED => Some((a.seller, Either::B(a))),
-            _ => None,
-        });
-        let sellers = listed.key_by(|e| e.0).map_with_state(Sides::default(), |sides, e| sides.join(e.1));
+        let (auctions, _bids, persons) = source(events).split(|event| event.apart());
+        let people = persons.filter(|p| ["OR", "ID", "CA"].contains(&&*p.state));
+        let listed = auctions.filter(|a| a.category == WANTED);
+        let sellers = people.key_by(|p| p.id).join(listed.key_by(|a| a.seller)).forever();
         sellers
-            .flat_map(|(_, pairs)| pairs)
-            .map(|(person, auction)| (person.name, person.city, person.state, auction.id))
+            .map(|(_, (person, auction))| (person.name, person.city, person.state, auction.id))
             .sink(csv_file(output).header(&["name", "city", "state", "auction"]));
     }
 
@@ -49,44 +45,11 @@ dataflow! {
 
     /// Expand bid with auction: the bids for auctions of a category.
     pub fn q20(events: Events, output: PathBuf) {
-        let traded = source(events).filter_map(|event| match event {
-            Event::Auction(a) if a.category == WANTED => Some((a.id, Either::A(a))),
-            Event::Bid(bid) => Some((bid.auction, Either::B(bid))),
-            _ => None,
-        });
-        let pairs = traded.key_by(|e| e.0).map_with_state(Sides::default(), |sides, e| sides.join(e.1));
+        let (auctions, bids, _persons) = source(events).split(|event| event.apart());
+        let wanted = auctions.filter(|a| a.category == WANTED);
+        let pairs = wanted.key_by(|a| a.id).join(bids.key_by(|b| b.auction)).forever();
         pairs
-            .flat_map(|(_, pairs)| pairs)
-            .map(|(auction, b)| (b.auction, b.bidder, b.price, b.date_time, auction.seller, auction.category))
+            .map(|(_, (auction, b))| (b.auction, b.bidder, b.price, b.date_time, auction.seller, auction.category))
             .sink(csv_file(output).header(&["auction", "bidder", "price", "date_time", "seller", "category"]));
-    }
-}
-
-/// What came so far of one key on either side.
-#[derive(Clone)]
-struct Sides<A, B> {
-    a: Vec<A>,
-    b: Vec<B>,
-}
-
-impl<A, B> Default for Sides<A, B> {
-    fn default() -> Self {
-        Sides { a: Vec::new(), b: Vec::new() }
-    }
-}
-
-impl<A: Clone, B: Clone> Sides<A, B> {
-    /// The new one with each of the other side; it is kept for those to come.
-    fn join(&mut self, new: Either<A, B>) -> Vec<(A, B)> {
-        match new {
-            Either::A(a) => {
-                self.a.push(a.clone());
-                self.b.iter().map(|b| (a.clone(), b.clone())).collect()
-            }
-            Either::B(b) => {
-                self.b.push(b.clone());
-                self.a.iter().map(|a| (a.clone(), b.clone())).collect()
-            }
-        }
     }
 }
