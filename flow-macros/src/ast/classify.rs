@@ -6,6 +6,7 @@
 
 use super::chain::{Root, chain, is_source, root};
 use super::head::names;
+use super::nested;
 use super::statement::Raw;
 use super::{Binding, Broken, Line, Plain, Side, Statement};
 use crate::diag::Diagnostics;
@@ -13,7 +14,7 @@ use crate::message;
 use crate::ops;
 use crate::suggest::closest;
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprMethodCall, Local, Pat, Stmt, Token, Type, spanned::Spanned};
 
@@ -55,14 +56,21 @@ fn statement(raw: Raw, scope: &Scope, diagnostics: &mut Diagnostics) -> Statemen
     match raw {
         Raw::Let(local) => match right_side(&local) {
             Some(expr) if is_forced(&local) || scope.is_stream(expr) => stream_let(local, scope, diagnostics),
-            _ => plain(Raw::Let(local)),
+            _ => {
+                let raw = Raw::Let(local);
+                nested::streams(&raw, scope, diagnostics);
+                plain(raw)
+            }
         },
         Raw::Expr(expr) if scope.is_stream(&expr) => {
             let chain = chain(expr, scope, diagnostics);
             Statement::Stream(Box::new(Line { binding: Binding::Nothing, annotation: None, chain }))
         }
         Raw::Broken { tokens, binds } => Statement::Broken(Broken { tokens, binds }),
-        other => plain(other),
+        other => {
+            nested::streams(&other, scope, diagnostics);
+            plain(other)
+        }
     }
 }
 
@@ -167,6 +175,13 @@ impl Binding {
 }
 
 impl Scope {
+    /// The same scope where these names mean something else.
+    pub fn without(&self, names: &HashSet<String>) -> Scope {
+        let kept = self.names.iter().filter(|(name, _)| !names.contains(*name));
+        let names = kept.map(|(name, is_stream)| (name.clone(), *is_stream)).collect();
+        Scope { names, later: self.later.clone(), closed: self.closed }
+    }
+
     /// Does the expression start at a stream?
     pub fn is_stream(&self, expr: &Expr) -> bool {
         match root(expr) {

@@ -22,6 +22,11 @@ pub(crate) fn not_a_stream(name: &Ident) -> Message {
         .help(format!("make a stream of it with `source({name})`"))
 }
 
+pub(crate) fn stream_in_plain_rust() -> Message {
+    Message::new("this stream stands inside plain Rust, where what is made of it would be lost")
+        .help("give it a statement of its own: a pipeline has the same operators in every run, and what depends on a value goes into a closure, as in `.filter(move |_| verbose)`")
+}
+
 pub(crate) fn unknown_stream(name: &Ident, meant: Option<&str>) -> Message {
     let message = Message::new(format!("there is no stream `{name}`"));
     match meant {
