@@ -12,7 +12,7 @@ use syn::{Expr, Pat, parse_quote};
 /// Output: `.declare((Plain(move || -> Option<f64> { None }), ())).on_event(move |(mut last, ()), e, ctx| …).done()`
 pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
-    let (declare, done) = (ours("declare"), ours("done"));
+    let declare = ours("declare");
     let states = nested(block.states.iter().map(|one| state(one, values)));
     let clock = block.has("on_processing_timer").then(|| ours("on_the_clock")).map(|it| quote!(.#it()));
     let mut handlers: Vec<&Handler> = block.handlers.iter().collect();
@@ -20,7 +20,9 @@ pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     let place = |one: &&Handler| RECORDS.iter().position(|name| one.name == name).unwrap_or(RECORDS.len());
     handlers.sort_by_key(place);
     let handlers = handlers.into_iter().map(|one| handler(one, &block.states, values));
-    let done = quote_spanned!(at.resolved_at(Span::mixed_site())=> #done());
+    // With the user's own span, not one of the macro's: this call is the place that errors of the run name.
+    let done = Ident::new("done", at);
+    let done = quote_spanned!(at=> #done());
     quote!(.#declare(#states) #clock #(#handlers)* .#done)
 }
 
