@@ -328,3 +328,25 @@ fn nobody_asks_when_enough_has_come() {
     job.simulate(4).expect("it ends");
     assert_eq!(out.take(), [0, 1, 2, 3, 4]);
 }
+
+/// A future that is ready may still have rung: it is not polled again.
+#[test]
+fn an_error_that_rings_is_not_polled_again() {
+    let (out, tries) = (Collected::new(), Arc::new(AtomicUsize::new(0)));
+    let job = Job::build("rings", |job| {
+        let ask = move |n: u64| {
+            let tries = Arc::clone(&tries);
+            async move {
+                let tried = tries.fetch_add(1, SeqCst);
+                std::future::poll_fn(move |cx| {
+                    cx.waker().wake_by_ref();
+                    Poll::Ready(if tried == 0 { Err("the first fails") } else { Ok(n) })
+                })
+                .await
+            }
+        };
+        job.add(source(from_iter(0..3u64)).try_async_map(ask, Millis(1_000)).retries(2).collect(&out));
+    });
+    let report = job.simulate(1).expect("it ends");
+    assert_eq!((out.take(), report.counter("try_async_map.retries")), (vec![0, 1, 2], 1));
+}

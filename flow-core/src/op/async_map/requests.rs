@@ -44,7 +44,8 @@ enum Slot<T, S, U> {
 /// A request that is under way.
 struct Asked<T, S, U> {
     number: u64,
-    future: Pending<U>,
+    /// None when it gave an error, and is asked again.
+    future: Option<Pending<U>>,
     bell: Arc<Bell>,
     record: T,
     stamp: S,
@@ -155,15 +156,18 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
             let mut polled = false;
             for slot in &mut self.slots {
                 let Slot::Asked(asked) = slot else { continue };
+                let Some(future) = &mut asked.future else { continue };
                 if !asked.bell.rung.swap(false, Ordering::Acquire) {
                     continue;
                 }
                 polled = true;
                 let waker = Waker::from(Arc::clone(&asked.bell));
-                match asked.future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                match future.as_mut().poll(&mut Context::from_waker(&waker)) {
                     Poll::Pending => {}
                     // An error may be asked for again: see `next_overdue`.
-                    Poll::Ready(Err(_)) if asked.tries_left > 0 => asked.until = i64::MIN,
+                    Poll::Ready(Err(_)) if asked.tries_left > 0 => {
+                        (asked.future, asked.until) = (None, i64::MIN);
+                    }
                     Poll::Ready(answer) => {
                         let stamp = asked.stamp;
                         self.asked -= 1;
@@ -190,7 +194,7 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
             let bell = Arc::new(Bell { rung: AtomicBool::new(true), signal: self.signal.clone() });
             let (record, stamp) = (record.clone(), *stamp);
             let (number, tries_left) = (self.next_number, self.settings.retries);
-            let future = ask(record.clone());
+            let future = Some(ask(record.clone()));
             *slot = Slot::Asked(Asked { number, future, bell, record, stamp, until, tries_left });
             self.next_number += 1;
             self.asked += 1;
@@ -216,7 +220,7 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
     pub fn again(&mut self, request: Request<T>, now: i64, ask: impl Fn(T) -> Pending<U>) {
         let until = now.saturating_add(self.settings.timeout.0);
         let Some(Slot::Asked(asked)) = self.find(request.number) else { return };
-        asked.future = ask(request.record);
+        asked.future = Some(ask(request.record));
         asked.tries_left -= 1;
         asked.until = until;
         asked.bell.wake_by_ref();
