@@ -350,3 +350,34 @@ fn an_error_that_rings_is_not_polled_again() {
     let report = job.simulate(1).expect("it ends");
     assert_eq!((out.take(), report.counter("try_async_map.retries")), (vec![0, 1, 2], 1));
 }
+
+/// Answers behind a slow one, or before a mark that waits for it, are held: the capacity bounds them too.
+#[test]
+fn no_more_begin_than_the_capacity_while_one_is_slow() {
+    for ordered in [true, false] {
+        let (out, begun, at_timeout) = (Collected::new(), Arc::new(AtomicUsize::new(0)), Arc::default());
+        let seen = Arc::<AtomicUsize>::clone(&at_timeout);
+        let job = Job::build("slow", |job| {
+            let counted = Arc::clone(&begun);
+            let ask = move |n: i64| {
+                counted.fetch_add(1, SeqCst);
+                async move {
+                    if n == 0 {
+                        std::future::pending::<()>().await;
+                    }
+                    n
+                }
+            };
+            let timed = source(from_iter(0..1_000i64)).event_time(|n| *n).monotonic();
+            let asked = timed.async_map(ask, Millis(50)).capacity(10).instead(move |n: i64| {
+                seen.store(begun.load(SeqCst), SeqCst);
+                n
+            });
+            let answers = if ordered { asked.boxed() } else { asked.unordered().boxed() };
+            job.add(answers.window(tumbling(Millis(5))).count().map(|w| w.value).collect(&out));
+        });
+        job.simulate(1).expect("it ends");
+        assert_eq!(out.take().iter().sum::<u64>(), 1_000);
+        assert!(at_timeout.load(SeqCst) <= 10, "{} had begun, ordered: {ordered}", at_timeout.load(SeqCst));
+    }
+}
