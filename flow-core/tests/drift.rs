@@ -2,8 +2,11 @@
 
 use flow_core::prelude::*;
 use proptest::prelude::*;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// A source: so many records, so far apart in event time, at a rate or as fast as it is read, idle after a while or never.
 #[derive(Debug, Clone, Copy)]
@@ -174,4 +177,62 @@ fn only_a_source_can_wait() {
         );
     });
     assert!(negative.contains("an align of -5ms: it cannot be negative"), "{negative}");
+}
+
+/// A source that is held does not hold what is fused behind it: requests are answered in time, what was held back is released.
+#[test]
+fn what_stands_behind_a_held_source_goes_on() {
+    struct Twice(u32);
+    impl Future for Twice {
+        type Output = ();
+        fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+            if self.0 == 0 {
+                return Poll::Ready(());
+            }
+            self.0 -= 1;
+            let waker = cx.waker().clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(5));
+                waker.wake();
+            });
+            Poll::Pending
+        }
+    }
+    for host in [HostKind::Threads, HostKind::Workers(1)] {
+        for limited in [false, true] {
+            let (out, behind) = (Collected::new(), Arc::new(AtomicI64::new(0)));
+            let job = Job::build("held", |job| {
+                let fast =
+                    source(from_iter(0..20i64)).event_time(|n| *n * 100).monotonic().align(Millis(100));
+                let slow = source(generate(3, |i| i as i64 * 1_000).rate(4));
+                let slow = slow.event_time(|n| *n).monotonic().align(Millis(100));
+                let ask = |n: i64| async move {
+                    Twice(2).await;
+                    n
+                };
+                let fast = if limited {
+                    fast.rate_limit(100).boxed()
+                } else {
+                    fast.async_map(ask, Millis(150)).instead(|_| -1).boxed()
+                };
+                let seen = Arc::clone(&behind);
+                // How many of the fast source had come before the second of the slow one.
+                let fast = fast.inspect(move |_| {
+                    seen.fetch_add(1, SeqCst);
+                });
+                let (seen, out) = (behind, out.clone());
+                let slow = slow.filter(|n| *n == 1_000).map(move |n| n + seen.load(SeqCst));
+                job.add(fast.union(slow).collect(&out));
+            });
+            let report = job.host(host).batch_size(4).run().expect("it runs");
+            if !limited {
+                assert_eq!(report.counter("async_map.timeouts"), 0, "{host:?}");
+            }
+            let rows = out.take();
+            assert!(
+                rows.len() == 21 && rows.iter().any(|n| *n > 1_000 + 1 && *n < 1_020),
+                "{host:?}: {rows:?}"
+            );
+        }
+    }
 }

@@ -133,7 +133,9 @@ impl Pulse {
 
     /// Whether there is room behind it, and it need not wait for other inputs.
     pub fn room(&mut self, watermark: Timestamp, next: &mut dyn Tail) -> bool {
-        let room = self.may_go(watermark, next) && next.room();
+        // Asked first, whether or not it has to wait: what is fused behind may hold records, and goes on when it is asked.
+        let room = next.room();
+        let room = self.may_go(watermark, next) && room;
         if let Some(idle) = &mut self.idle {
             // What cannot go on is not silent.
             idle.seen |= !room;
