@@ -222,3 +222,25 @@ fn a_stopped_job_ends() {
     running.stop();
     assert!(running.join().is_ok());
 }
+
+#[test]
+fn a_file_that_two_paths_stand_for_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = folder.path().to_path_buf();
+    fs::write(inbox.join("a.txt"), "one\n").unwrap();
+    let out = Collected::new();
+    let job = Job::build("twice", |job| {
+        let inputs = vec![inbox.clone(), inbox.join("a*"), inbox.join("a.txt")];
+        job.add(source(lines(inputs).watch(Millis(10))).take(2).collect(&out));
+        // Several looks later.
+        let ticks = source(generate(2, |i| i).rate(10));
+        job.add(ticks.for_each(move |tick| {
+            if tick == 1 {
+                fs::write(inbox.join("z.txt"), "the end\n").unwrap();
+            }
+        }));
+    });
+    let report = job.simulate(1).unwrap();
+    assert_eq!(out.take(), ["one", "the end"]);
+    assert_eq!(report.counter("changed"), 0);
+}

@@ -1,6 +1,7 @@
 //! Which files a source reads: a path names a file, a directory or a glob, or `-` standard input.
 
 use super::broken::ReadError;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,6 +72,9 @@ impl Inputs {
             }
             look_at(path, &mut files)?;
         }
+        // A file that two of the paths stand for is one.
+        let mut seen = HashSet::new();
+        files.retain(|file| seen.insert(file.clone()));
         Ok(files)
     }
 }
