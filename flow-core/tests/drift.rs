@@ -236,3 +236,52 @@ fn what_stands_behind_a_held_source_goes_on() {
         }
     }
 }
+
+/// How far the quick input of a union had come when the first window fired, with another that falls silent after its first record.
+fn silence(build: impl FnOnce(&mut Job, Collected<u64>, Arc<AtomicI64>)) -> u64 {
+    let out = Collected::new();
+    let job = Job::build("silence", |job| build(job, out.clone(), Arc::default()));
+    job.simulate(1).expect("it ends");
+    out.take()[0]
+}
+
+#[test]
+fn silence_begins_with_the_last_record() {
+    let first = silence(|job, out, tick| {
+        let slow = source(generate(3, |i| i as i64).rate(1)).event_time(|t| *t).monotonic().idle(Millis(300));
+        let seen = Arc::clone(&tick);
+        let quick =
+            source(generate(3_000, |i| i as i64).rate(1_000)).inspect(move |t| seen.store(*t, SeqCst));
+        let quick = quick.event_time(|t| *t).monotonic();
+        let windows = slow.union(quick).window(tumbling(Millis(10))).count();
+        job.add(windows.map(move |_| tick.load(SeqCst) as u64).collect(&out));
+    });
+    assert!((290..=320).contains(&first), "{first}");
+}
+
+/// A source of which nothing comes to `event_time` is silent, however busy it is.
+#[test]
+fn a_source_that_is_always_busy_falls_silent() {
+    for host in [HostKind::Threads, HostKind::Workers(1)] {
+        let out = Collected::new();
+        let job = Job::build("busy", |job| {
+            let none = source(generate(u64::MAX, |i| i as i64)).filter(|n| *n < 0);
+            let none = none.event_time(|n| *n).monotonic().idle(Millis(50));
+            let live = source(generate(u64::MAX, |i| i as i64).rate(1_000)).event_time(|n| *n).monotonic();
+            job.add(none.union(live).window(tumbling(Millis(10))).count().take(3).collect(&out));
+        });
+        let running = job.host(host).start().expect("it starts");
+        // Far more than it takes: the first window is due after 50 ms.
+        let mut windows = Vec::new();
+        for _ in 0..1_000 {
+            windows.extend(out.take());
+            if !windows.is_empty() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        running.stop();
+        running.join().expect("it ends");
+        assert!(!windows.is_empty(), "{host:?}: no window has fired");
+    }
+}
