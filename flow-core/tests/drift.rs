@@ -285,3 +285,19 @@ fn a_source_that_is_always_busy_falls_silent() {
         assert!(!windows.is_empty(), "{host:?}: no window has fired");
     }
 }
+
+/// Windows by the clock give results while their input is silent: what is silent is not what has event time behind them.
+#[test]
+fn silence_is_that_of_the_last_event_time() {
+    let out = Collected::new();
+    let job = Job::build("twice", |job| {
+        let slow =
+            source(generate(20, |i| i as i64).rate(2)).event_time(|t| *t).monotonic().idle(Millis(100));
+        let by_clock = slow.window(sliding(Millis(2_000), Millis(50)).time(processing)).count();
+        let ends = by_clock.map(|w| w.end.0).event_time(|t| *t).monotonic();
+        let others =
+            source(generate(20_000, |i| i as i64 + 300)).rate_limit(1_000).event_time(|t| *t).monotonic();
+        job.add(ends.union(others).window(tumbling(Millis(200))).count().map(|w| w.value).collect(&out));
+    });
+    assert_eq!(job.simulate(1).expect("it ends").late(), 0);
+}

@@ -95,8 +95,8 @@ impl Pulse {
 
     pub fn mark(&mut self, mark: Mark, next: &mut dyn Tail) {
         match mark {
-            // Event time begins here: watermarks from before are of another time.
-            Mark::Watermark(_) => {}
+            // Event time begins here: watermarks from before are of another time, and so is the silence of whoever told them.
+            Mark::Watermark(_) | Mark::Idle | Mark::Active => {}
             other => {
                 if other == Mark::End {
                     self.member = None;
