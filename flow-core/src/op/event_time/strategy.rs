@@ -48,11 +48,12 @@ pub trait WatermarkStrategy<T>: Clone + Send + 'static {
     fn on_event(&mut self, event: &T, time: Timestamp);
     /// The highest watermark so far; [`Timestamp::MIN`] where none is known.
     fn watermark(&self) -> Timestamp;
-    /// How often [`WatermarkStrategy::on_tick`] is called while nothing comes; never unless said.
+    /// How often [`WatermarkStrategy::on_tick`] is called, whether or not records come; never unless said. An input that is pushed back is
+    /// told when it may go on.
     fn tick_every(&self) -> Option<Millis> {
         None
     }
-    /// Nothing has come for that long; it is `now` by the wall clock (in a simulation by the virtual one).
+    /// That much time has passed, with or without records; it is `now` by the wall clock (in a simulation by the virtual one).
     fn on_tick(&mut self, now: Timestamp) {
         let _ = now;
     }
