@@ -301,3 +301,18 @@ fn silence_is_that_of_the_last_event_time() {
     });
     assert_eq!(job.simulate(1).expect("it ends").late(), 0);
 }
+
+#[test]
+fn a_bound_beside_another_strategy_is_refused() {
+    let timed = || source(from_vec(vec![1i64])).event_time(|t| *t);
+    let disorder = Job::build("both", |job| {
+        job.add(timed().disorder(Millis(5)).punctuated(|t| Some(*t)).for_each(|_| ()));
+    });
+    let error = disorder.run().expect_err("it says both").to_string();
+    assert!(error.contains("`disorder` beside another strategy: watermark = the highest that"), "{error}");
+    let ahead = Job::build("both", |job| {
+        job.add(timed().max_ahead(Millis(5)).punctuated(|t| Some(*t)).for_each(|_| ()));
+    });
+    let error = ahead.run().expect_err("it says both").to_string();
+    assert!(error.contains("`max_ahead` beside another strategy"), "{error}");
+}
