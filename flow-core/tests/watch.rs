@@ -244,3 +244,19 @@ fn a_file_that_two_paths_stand_for_is_read_once() {
     assert_eq!(out.take(), ["one", "the end"]);
     assert_eq!(report.counter("changed"), 0);
 }
+
+#[test]
+fn a_hidden_file_is_read_where_it_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let hidden = folder.path().join(".log");
+    fs::write(&hidden, "one\n").unwrap();
+    let out = Collected::new();
+    let job = Job::build("hidden", |job| {
+        let inputs = vec![hidden.clone(), folder.path().to_path_buf()];
+        job.add(source(lines(inputs).watch(Millis(10))).take(2).collect(&out));
+        let end = folder.path().join("z");
+        job.add(source(generate(1, |i| i).rate(10)).for_each(move |_| fs::write(&end, "the end").unwrap()));
+    });
+    job.simulate(1).unwrap();
+    assert_eq!(out.take(), ["one", "the end"]);
+}

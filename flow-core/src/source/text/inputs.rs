@@ -87,7 +87,11 @@ fn look_at(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
                 found.push(entry.map_err(|error| failed(path, error))?.path());
             }
         }
-        Ok(_) => found.push(path.to_path_buf()),
+        // Whatever its name is: it was said.
+        Ok(_) => {
+            files.extend(path.is_file().then(|| path.to_path_buf()));
+            return Ok(());
+        }
         Err(error) => match path.to_str() {
             Some(pattern) if pattern.contains(['*', '?', '[']) => found = matches(pattern)?,
             _ => return Err(failed(path, error)),
