@@ -255,8 +255,51 @@ fn a_hidden_file_is_read_where_it_is_named() {
         let inputs = vec![hidden.clone(), folder.path().to_path_buf()];
         job.add(source(lines(inputs).watch(Millis(10))).take(2).collect(&out));
         let end = folder.path().join("z");
-        job.add(source(generate(1, |i| i).rate(10)).for_each(move |_| fs::write(&end, "the end").unwrap()));
+        job.add(
+            source(generate(2, |i| i).rate(10))
+                .filter(|i| *i == 1)
+                .for_each(move |_| fs::write(&end, "the end").unwrap()),
+        );
     });
     job.simulate(1).unwrap();
     assert_eq!(out.take(), ["one", "the end"]);
+}
+
+/// What happens to a file while it is read: what it has grown by is read, one that takes its place is counted.
+#[test]
+fn a_file_that_is_replaced_while_it_is_read_is_counted() {
+    let run = |replaced: bool| {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = folder.path().to_path_buf();
+        let old: String = (0..50_000).map(|n| format!("old {n}\n")).collect();
+        fs::write(inbox.join("a"), old).unwrap();
+        let out = Collected::new();
+        let job = Job::build("replaced", |job| {
+            let (a, n) = (inbox.join("a"), inbox.join(".n"));
+            let seen = source(lines(&inbox).watch(Millis(10))).inspect(move |line| {
+                let now = line == "old 10";
+                if now && replaced {
+                    fs::write(&n, "new\n").unwrap();
+                    fs::rename(&n, &a).unwrap();
+                } else if now {
+                    let mut file = fs::OpenOptions::new().append(true).open(&a).unwrap();
+                    writeln!(file, "new").unwrap();
+                }
+            });
+            job.add(
+                seen.filter(|line| !line.starts_with("old")).take(if replaced { 1 } else { 2 }).collect(&out),
+            );
+            // Several looks later.
+            let end = inbox.join("z");
+            job.add(
+                source(generate(2, |i| i).rate(10))
+                    .filter(|i| *i == 1)
+                    .for_each(move |_| fs::write(&end, "the end").unwrap()),
+            );
+        });
+        let report = job.simulate(1).unwrap();
+        (out.take(), report.counter("changed"))
+    };
+    assert_eq!(run(true), (vec!["the end".to_owned()], 1));
+    assert_eq!(run(false), (vec!["new".to_owned(), "the end".to_owned()], 0));
 }
