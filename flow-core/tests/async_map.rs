@@ -328,3 +328,56 @@ fn nobody_asks_when_enough_has_come() {
     job.simulate(4).expect("it ends");
     assert_eq!(out.take(), [0, 1, 2, 3, 4]);
 }
+
+/// A future that is ready may still have rung: it is not polled again.
+#[test]
+fn an_error_that_rings_is_not_polled_again() {
+    let (out, tries) = (Collected::new(), Arc::new(AtomicUsize::new(0)));
+    let job = Job::build("rings", |job| {
+        let ask = move |n: u64| {
+            let tries = Arc::clone(&tries);
+            async move {
+                let tried = tries.fetch_add(1, SeqCst);
+                std::future::poll_fn(move |cx| {
+                    cx.waker().wake_by_ref();
+                    Poll::Ready(if tried == 0 { Err("the first fails") } else { Ok(n) })
+                })
+                .await
+            }
+        };
+        job.add(source(from_iter(0..3u64)).try_async_map(ask, Millis(1_000)).retries(2).collect(&out));
+    });
+    let report = job.simulate(1).expect("it ends");
+    assert_eq!((out.take(), report.counter("try_async_map.retries")), (vec![0, 1, 2], 1));
+}
+
+/// Answers behind a slow one, or before a mark that waits for it, are held: the capacity bounds them too.
+#[test]
+fn no_more_begin_than_the_capacity_while_one_is_slow() {
+    for ordered in [true, false] {
+        let (out, begun, at_timeout) = (Collected::new(), Arc::new(AtomicUsize::new(0)), Arc::default());
+        let seen = Arc::<AtomicUsize>::clone(&at_timeout);
+        let job = Job::build("slow", |job| {
+            let counted = Arc::clone(&begun);
+            let ask = move |n: i64| {
+                counted.fetch_add(1, SeqCst);
+                async move {
+                    if n == 0 {
+                        std::future::pending::<()>().await;
+                    }
+                    n
+                }
+            };
+            let timed = source(from_iter(0..1_000i64)).event_time(|n| *n).monotonic();
+            let asked = timed.async_map(ask, Millis(50)).capacity(10).instead(move |n: i64| {
+                seen.store(begun.load(SeqCst), SeqCst);
+                n
+            });
+            let answers = if ordered { asked.boxed() } else { asked.unordered().boxed() };
+            job.add(answers.window(tumbling(Millis(5))).count().map(|w| w.value).collect(&out));
+        });
+        job.simulate(1).expect("it ends");
+        assert_eq!(out.take().iter().sum::<u64>(), 1_000);
+        assert!(at_timeout.load(SeqCst) <= 10, "{} had begun, ordered: {ordered}", at_timeout.load(SeqCst));
+    }
+}

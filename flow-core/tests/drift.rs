@@ -2,8 +2,11 @@
 
 use flow_core::prelude::*;
 use proptest::prelude::*;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// A source: so many records, so far apart in event time, at a rate or as fast as it is read, idle after a while or never.
 #[derive(Debug, Clone, Copy)]
@@ -174,4 +177,142 @@ fn only_a_source_can_wait() {
         );
     });
     assert!(negative.contains("an align of -5ms: it cannot be negative"), "{negative}");
+}
+
+/// A source that is held does not hold what is fused behind it: requests are answered in time, what was held back is released.
+#[test]
+fn what_stands_behind_a_held_source_goes_on() {
+    struct Twice(u32);
+    impl Future for Twice {
+        type Output = ();
+        fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+            if self.0 == 0 {
+                return Poll::Ready(());
+            }
+            self.0 -= 1;
+            let waker = cx.waker().clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(5));
+                waker.wake();
+            });
+            Poll::Pending
+        }
+    }
+    for host in [HostKind::Threads, HostKind::Workers(1)] {
+        for limited in [false, true] {
+            let (out, behind) = (Collected::new(), Arc::new(AtomicI64::new(0)));
+            let job = Job::build("held", |job| {
+                let fast =
+                    source(from_iter(0..20i64)).event_time(|n| *n * 100).monotonic().align(Millis(100));
+                let slow = source(generate(3, |i| i as i64 * 1_000).rate(4));
+                let slow = slow.event_time(|n| *n).monotonic().align(Millis(100));
+                let ask = |n: i64| async move {
+                    Twice(2).await;
+                    n
+                };
+                let fast = if limited {
+                    fast.rate_limit(100).boxed()
+                } else {
+                    fast.async_map(ask, Millis(150)).instead(|_| -1).boxed()
+                };
+                let seen = Arc::clone(&behind);
+                // How many of the fast source had come before the second of the slow one.
+                let fast = fast.inspect(move |_| {
+                    seen.fetch_add(1, SeqCst);
+                });
+                let (seen, out) = (behind, out.clone());
+                let slow = slow.filter(|n| *n == 1_000).map(move |n| n + seen.load(SeqCst));
+                job.add(fast.union(slow).collect(&out));
+            });
+            let report = job.host(host).batch_size(4).run().expect("it runs");
+            if !limited {
+                assert_eq!(report.counter("async_map.timeouts"), 0, "{host:?}");
+            }
+            let rows = out.take();
+            assert!(
+                rows.len() == 21 && rows.iter().any(|n| *n > 1_000 + 1 && *n < 1_020),
+                "{host:?}: {rows:?}"
+            );
+        }
+    }
+}
+
+/// How far the quick input of a union had come when the first window fired, with another that falls silent after its first record.
+fn silence(build: impl FnOnce(&mut Job, Collected<u64>, Arc<AtomicI64>)) -> u64 {
+    let out = Collected::new();
+    let job = Job::build("silence", |job| build(job, out.clone(), Arc::default()));
+    job.simulate(1).expect("it ends");
+    out.take()[0]
+}
+
+#[test]
+fn silence_begins_with_the_last_record() {
+    let first = silence(|job, out, tick| {
+        let slow = source(generate(3, |i| i as i64).rate(1)).event_time(|t| *t).monotonic().idle(Millis(300));
+        let seen = Arc::clone(&tick);
+        let quick =
+            source(generate(3_000, |i| i as i64).rate(1_000)).inspect(move |t| seen.store(*t, SeqCst));
+        let quick = quick.event_time(|t| *t).monotonic();
+        let windows = slow.union(quick).window(tumbling(Millis(10))).count();
+        job.add(windows.map(move |_| tick.load(SeqCst) as u64).collect(&out));
+    });
+    assert!((290..=320).contains(&first), "{first}");
+}
+
+/// A source of which nothing comes to `event_time` is silent, however busy it is.
+#[test]
+fn a_source_that_is_always_busy_falls_silent() {
+    for host in [HostKind::Threads, HostKind::Workers(1)] {
+        let out = Collected::new();
+        let job = Job::build("busy", |job| {
+            let none = source(generate(u64::MAX, |i| i as i64)).filter(|n| *n < 0);
+            let none = none.event_time(|n| *n).monotonic().idle(Millis(50));
+            let live = source(generate(u64::MAX, |i| i as i64).rate(1_000)).event_time(|n| *n).monotonic();
+            job.add(none.union(live).window(tumbling(Millis(10))).count().take(3).collect(&out));
+        });
+        let running = job.host(host).start().expect("it starts");
+        // Far more than it takes: the first window is due after 50 ms.
+        let mut windows = Vec::new();
+        for _ in 0..1_000 {
+            windows.extend(out.take());
+            if !windows.is_empty() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        running.stop();
+        running.join().expect("it ends");
+        assert!(!windows.is_empty(), "{host:?}: no window has fired");
+    }
+}
+
+/// Windows by the clock give results while their input is silent: what is silent is not what has event time behind them.
+#[test]
+fn silence_is_that_of_the_last_event_time() {
+    let out = Collected::new();
+    let job = Job::build("twice", |job| {
+        let slow =
+            source(generate(20, |i| i as i64).rate(2)).event_time(|t| *t).monotonic().idle(Millis(100));
+        let by_clock = slow.window(sliding(Millis(2_000), Millis(50)).time(processing)).count();
+        let ends = by_clock.map(|w| w.end.0).event_time(|t| *t).monotonic();
+        let others =
+            source(generate(20_000, |i| i as i64 + 300)).rate_limit(1_000).event_time(|t| *t).monotonic();
+        job.add(ends.union(others).window(tumbling(Millis(200))).count().map(|w| w.value).collect(&out));
+    });
+    assert_eq!(job.simulate(1).expect("it ends").late(), 0);
+}
+
+#[test]
+fn a_bound_beside_another_strategy_is_refused() {
+    let timed = || source(from_vec(vec![1i64])).event_time(|t| *t);
+    let disorder = Job::build("both", |job| {
+        job.add(timed().disorder(Millis(5)).punctuated(|t| Some(*t)).for_each(|_| ()));
+    });
+    let error = disorder.run().expect_err("it says both").to_string();
+    assert!(error.contains("`disorder` beside another strategy: watermark = the highest that"), "{error}");
+    let ahead = Job::build("both", |job| {
+        job.add(timed().max_ahead(Millis(5)).punctuated(|t| Some(*t)).for_each(|_| ()));
+    });
+    let error = ahead.run().expect_err("it says both").to_string();
+    assert!(error.contains("`max_ahead` beside another strategy"), "{error}");
 }

@@ -222,3 +222,84 @@ fn a_stopped_job_ends() {
     running.stop();
     assert!(running.join().is_ok());
 }
+
+#[test]
+fn a_file_that_two_paths_stand_for_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = folder.path().to_path_buf();
+    fs::write(inbox.join("a.txt"), "one\n").unwrap();
+    let out = Collected::new();
+    let job = Job::build("twice", |job| {
+        let inputs = vec![inbox.clone(), inbox.join("a*"), inbox.join("a.txt")];
+        job.add(source(lines(inputs).watch(Millis(10))).take(2).collect(&out));
+        // Several looks later.
+        let ticks = source(generate(2, |i| i).rate(10));
+        job.add(ticks.for_each(move |tick| {
+            if tick == 1 {
+                fs::write(inbox.join("z.txt"), "the end\n").unwrap();
+            }
+        }));
+    });
+    let report = job.simulate(1).unwrap();
+    assert_eq!(out.take(), ["one", "the end"]);
+    assert_eq!(report.counter("changed"), 0);
+}
+
+#[test]
+fn a_hidden_file_is_read_where_it_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let hidden = folder.path().join(".log");
+    fs::write(&hidden, "one\n").unwrap();
+    let out = Collected::new();
+    let job = Job::build("hidden", |job| {
+        let inputs = vec![hidden.clone(), folder.path().to_path_buf()];
+        job.add(source(lines(inputs).watch(Millis(10))).take(2).collect(&out));
+        let end = folder.path().join("z");
+        job.add(
+            source(generate(2, |i| i).rate(10))
+                .filter(|i| *i == 1)
+                .for_each(move |_| fs::write(&end, "the end").unwrap()),
+        );
+    });
+    job.simulate(1).unwrap();
+    assert_eq!(out.take(), ["one", "the end"]);
+}
+
+/// What happens to a file while it is read: what it has grown by is read, one that takes its place is counted.
+#[test]
+fn a_file_that_is_replaced_while_it_is_read_is_counted() {
+    let run = |replaced: bool| {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = folder.path().to_path_buf();
+        let old: String = (0..50_000).map(|n| format!("old {n}\n")).collect();
+        fs::write(inbox.join("a"), old).unwrap();
+        let out = Collected::new();
+        let job = Job::build("replaced", |job| {
+            let (a, n) = (inbox.join("a"), inbox.join(".n"));
+            let seen = source(lines(&inbox).watch(Millis(10))).inspect(move |line| {
+                let now = line == "old 10";
+                if now && replaced {
+                    fs::write(&n, "new\n").unwrap();
+                    fs::rename(&n, &a).unwrap();
+                } else if now {
+                    let mut file = fs::OpenOptions::new().append(true).open(&a).unwrap();
+                    writeln!(file, "new").unwrap();
+                }
+            });
+            job.add(
+                seen.filter(|line| !line.starts_with("old")).take(if replaced { 1 } else { 2 }).collect(&out),
+            );
+            // Several looks later.
+            let end = inbox.join("z");
+            job.add(
+                source(generate(2, |i| i).rate(10))
+                    .filter(|i| *i == 1)
+                    .for_each(move |_| fs::write(&end, "the end").unwrap()),
+            );
+        });
+        let report = job.simulate(1).unwrap();
+        (out.take(), report.counter("changed"))
+    };
+    assert_eq!(run(true), (vec!["the end".to_owned()], 1));
+    assert_eq!(run(false), (vec!["new".to_owned(), "the end".to_owned()], 0));
+}

@@ -147,7 +147,9 @@ impl Task {
             // A batch is worked on as soon as it is taken, while it is in the cache.
             step = self.stage.as_mut().map_or(Ok(Step::Done), |stage| stage.step())?;
         }
-        if matches!(step, Step::Hungry | Step::Wait(_)) {
+        // After its work, so that what it has just read counts. One that is always busy is told the time too: all it reads may be dropped
+        // before an operator that waits for it.
+        if matches!(step, Step::Hungry | Step::Wait(_) | Step::Worked) {
             self.tick(now);
         }
         let progress = match step {
@@ -173,7 +175,7 @@ impl Task {
         Ok(progress)
     }
 
-    /// Tells the time to a stage that has nothing to do: records that wait for a thread that was held up are not
+    /// Tells the time to a stage that has done what there was to do: records that wait for a thread that was held up are not
     /// silence, so they come first.
     fn tick(&mut self, now: i64) {
         let Some(stage) = &mut self.stage else { return };

@@ -24,7 +24,8 @@ use pulse::Pulse;
 pub struct EventTime<C, F> {
     prev: C,
     time: F,
-    disorder: Millis,
+    /// 0 unless said.
+    disorder: Option<Millis>,
     max_ahead: Option<Millis>,
     waits: Waits,
     meta: Meta,
@@ -79,7 +80,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         Stream::of(EventTime {
             prev: self.chain,
             time,
-            disorder: Millis(0),
+            disorder: None,
             max_ahead: None,
             waits: Waits::default(),
             meta,
@@ -90,7 +91,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 impl<T, K, C, F> Stream<T, K, EventTime<C, F>> {
     /// How far behind the newest event one may come and still be on time. 0 means ascending timestamps.
     pub fn disorder(mut self, disorder: impl Into<Millis>) -> Self {
-        self.chain.disorder = disorder.into();
+        self.chain.disorder = Some(disorder.into());
         self
     }
 
@@ -155,15 +156,16 @@ impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> C
     type Stamp = Timestamp;
     type Root = C::Root;
     fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, &format!("watermark = highest timestamp − {} − 1ms", self.disorder));
-        check(cx, &meta, "a disorder", self.disorder);
+        let disorder = self.disorder.unwrap_or_default();
+        let meta = cx.op(&self.meta, &format!("watermark = highest timestamp − {disorder} − 1ms"));
+        check(cx, &meta, "a disorder", disorder);
         if let Some(ahead) = self.max_ahead {
             check(cx, &meta, "a max_ahead", ahead);
         }
         let push = EventTimePush {
             time: self.time,
             next,
-            disorder: self.disorder,
+            disorder,
             highest: Timestamp::MIN,
             threshold: Timestamp::MAX,
             careful: true,

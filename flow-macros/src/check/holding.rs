@@ -8,8 +8,10 @@ use crate::ops::{Output, Time};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{Expr, FnArg, Pat, Type};
 
-/// Sources that do not end by themselves and may be silent for as long as they like, and the type of one that is given.
+/// Sources that do not end by themselves and may be silent for as long as they like, what makes one of any other, and the type of one that
+/// is given.
 const ENDLESS: &[&str] = &["tcp_lines", "channel"];
+const ENDLESS_CALL: &str = "watch";
 const ENDLESS_TYPE: &str = "ChannelSource";
 
 /// `clicks.union(rides).window(…)`, `clicks` being a channel without `idle`: while it says nothing no window fires. `idle = 10s` lets the
@@ -76,13 +78,17 @@ fn is_endless(graph: &Graph, at: NodeId, endless: &[&Ident]) -> bool {
             let mut inputs = graph.edges.iter().filter(|edge| edge.to == at);
             inputs.any(|edge| is_endless(graph, edge.from, endless))
         }
-        Op::Source(call) => call.args.first().is_some_and(|source| match source {
-            Expr::Path(path) => path.path.get_ident().is_some_and(|name| endless.contains(&name)),
-            Expr::Call(made) => super::time::called(&Expr::Call(made.clone()))
-                .is_some_and(|name| ENDLESS.contains(&name.as_str())),
-            _ => false,
-        }),
+        Op::Source(call) => call.args.first().is_some_and(|source| has_no_end(source, endless)),
         _ => false,
+    }
+}
+
+/// Whether a source has no end: it is one of those, whatever is said of it by methods, or is watched.
+fn has_no_end(source: &Expr, endless: &[&Ident]) -> bool {
+    match source {
+        Expr::Path(path) => path.path.get_ident().is_some_and(|name| endless.contains(&name)),
+        Expr::MethodCall(call) => call.method == ENDLESS_CALL || has_no_end(&call.receiver, endless),
+        made => super::time::called(made).is_some_and(|name| ENDLESS.contains(&name.as_str())),
     }
 }
 

@@ -250,6 +250,10 @@ pub(crate) fn number_is_zero(what: &str) -> Message {
 }
 
 pub(crate) fn parallelism_of(operator: &str) -> Message {
+    if operator == "global" {
+        return Message::new("`global` brings all records to one instance: it has no other parallelism")
+            .help("write `.global()`, or `.rebalance(parallelism = n)` for several instances");
+    }
     Message::new(format!(
         "`{operator}` runs in as many instances as its input: only an exchange changes that"
     ))

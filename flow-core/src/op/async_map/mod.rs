@@ -174,6 +174,19 @@ where
         if self.failed || self.next.enough() {
             self.requests.forget();
         }
+        let mut passed = false;
+        // Who goes on makes place for others.
+        while self.round() {
+            passed = true;
+        }
+        if passed && !self.failed {
+            // Whoever waits for room or for records does not look at what was sent meanwhile.
+            self.next.flush();
+        }
+    }
+
+    /// Whether anything was passed on.
+    fn round(&mut self) -> bool {
         let ask = &self.ask;
         self.requests.poll(self.alarm.now(), |record| ask.ask(record));
         while let Some(request) = self.requests.next_overdue() {
@@ -185,17 +198,14 @@ where
                 Some(Answer::Record(Ok(out), stamp)) => self.next.push(out, stamp),
                 Some(Answer::Record(Err(error), _)) => {
                     self.fail(operator_error(&self.meta, &error));
-                    return;
+                    return false;
                 }
                 Some(Answer::Mark(mark)) => self.next.mark(mark),
                 None => break,
             }
             passed = true;
         }
-        if passed {
-            // Whoever waits for room or for records does not look at what was sent meanwhile.
-            self.next.flush();
-        }
+        passed
     }
 
     /// A request had no answer in time, or an error for one, and may be repeated or not.
@@ -264,7 +274,8 @@ where
     fn room(&mut self) -> bool {
         if !self.alarm.is_stepping() {
             // It is only asked, before a thread sleeps: requests begin, and have had their time, by the time of a step.
-            return self.requests.has_news() || self.requests.has_room() && self.next.room();
+            let may_go = self.requests.has_room() || self.requests.has_answer();
+            return self.requests.has_news() || may_go && self.next.room();
         }
         self.drive();
         if let Some(at) = self.requests.deadline() {

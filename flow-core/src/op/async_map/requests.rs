@@ -44,7 +44,8 @@ enum Slot<T, S, U> {
 /// A request that is under way.
 struct Asked<T, S, U> {
     number: u64,
-    future: Pending<U>,
+    /// None when it gave an error, and is asked again.
+    future: Option<Pending<U>>,
     bell: Arc<Bell>,
     record: T,
     stamp: S,
@@ -72,7 +73,8 @@ pub(super) struct Requests<T, S, U> {
     slots: VecDeque<Slot<T, S, U>>,
     settings: Settings,
     signal: Option<Signal>,
-    asked: usize,
+    /// How many have begun and not gone on: under way, or answered and behind one that is not.
+    begun: usize,
     waiting: usize,
     /// Whether the end is among the marks.
     ending: bool,
@@ -87,7 +89,7 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
             slots,
             settings,
             signal: None,
-            asked: 0,
+            begun: 0,
             waiting: 0,
             ending: false,
             next_number: 0,
@@ -131,12 +133,12 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
     /// Drops all requests: nobody wants the answers.
     pub fn forget(&mut self) {
         self.slots.retain(|slot| matches!(slot, Slot::Mark(_)));
-        (self.asked, self.waiting) = (0, 0);
+        (self.begun, self.waiting) = (0, 0);
     }
 
     /// When the first request under way has had its time; at once where one still has news, or may begin.
     pub fn deadline(&self) -> Option<i64> {
-        if self.waiting > 0 && self.asked < self.settings.capacity {
+        if self.waiting > 0 && self.begun < self.settings.capacity {
             return Some(self.now);
         }
         let until = self.slots.iter().filter_map(|slot| match slot {
@@ -155,18 +157,20 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
             let mut polled = false;
             for slot in &mut self.slots {
                 let Slot::Asked(asked) = slot else { continue };
+                let Some(future) = &mut asked.future else { continue };
                 if !asked.bell.rung.swap(false, Ordering::Acquire) {
                     continue;
                 }
                 polled = true;
                 let waker = Waker::from(Arc::clone(&asked.bell));
-                match asked.future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                match future.as_mut().poll(&mut Context::from_waker(&waker)) {
                     Poll::Pending => {}
                     // An error may be asked for again: see `next_overdue`.
-                    Poll::Ready(Err(_)) if asked.tries_left > 0 => asked.until = i64::MIN,
+                    Poll::Ready(Err(_)) if asked.tries_left > 0 => {
+                        (asked.future, asked.until) = (None, i64::MIN);
+                    }
                     Poll::Ready(answer) => {
                         let stamp = asked.stamp;
-                        self.asked -= 1;
                         *slot = Slot::Answered(answer, stamp);
                     }
                 }
@@ -178,22 +182,22 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
     }
 
     fn begin(&mut self, ask: &impl Fn(T) -> Pending<U>) {
-        if self.waiting == 0 || self.asked >= self.settings.capacity {
+        if self.waiting == 0 || self.begun >= self.settings.capacity {
             return;
         }
         let until = self.now.saturating_add(self.settings.timeout.0);
         for slot in &mut self.slots {
-            if self.asked >= self.settings.capacity {
+            if self.begun >= self.settings.capacity {
                 return;
             }
             let Slot::Waiting(record, stamp) = slot else { continue };
             let bell = Arc::new(Bell { rung: AtomicBool::new(true), signal: self.signal.clone() });
             let (record, stamp) = (record.clone(), *stamp);
             let (number, tries_left) = (self.next_number, self.settings.retries);
-            let future = ask(record.clone());
+            let future = Some(ask(record.clone()));
             *slot = Slot::Asked(Asked { number, future, bell, record, stamp, until, tries_left });
             self.next_number += 1;
-            self.asked += 1;
+            self.begun += 1;
             self.waiting -= 1;
         }
     }
@@ -216,7 +220,7 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
     pub fn again(&mut self, request: Request<T>, now: i64, ask: impl Fn(T) -> Pending<U>) {
         let until = now.saturating_add(self.settings.timeout.0);
         let Some(Slot::Asked(asked)) = self.find(request.number) else { return };
-        asked.future = ask(request.record);
+        asked.future = Some(ask(request.record));
         asked.tries_left -= 1;
         asked.until = until;
         asked.bell.wake_by_ref();
@@ -228,7 +232,6 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
             && let Slot::Asked(Asked { stamp, .. }) = slot
         {
             *slot = Slot::Answered(Ok(out), *stamp);
-            self.asked -= 1;
         }
     }
 
@@ -236,19 +239,31 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
         self.slots.iter_mut().find(|slot| matches!(slot, Slot::Asked(asked) if asked.number == number))
     }
 
-    /// What goes on next: the first, or, where the order is free, the first answer before the next mark.
-    pub fn pop(&mut self) -> Option<Answer<S, U>> {
-        let at = match self.slots.front()? {
-            Slot::Mark(_) | Slot::Answered(..) => 0,
-            _ if self.settings.ordered => return None,
+    /// Whether something may go on.
+    pub fn has_answer(&self) -> bool {
+        self.answered().is_some()
+    }
+
+    fn answered(&self) -> Option<usize> {
+        match self.slots.front()? {
+            Slot::Mark(_) | Slot::Answered(..) => Some(0),
+            _ if self.settings.ordered => None,
             _ => {
                 let until = self.slots.iter().position(|slot| matches!(slot, Slot::Mark(_)));
                 let mut before = self.slots.iter().take(until.unwrap_or(self.slots.len()));
-                before.position(|slot| matches!(slot, Slot::Answered(..)))?
+                before.position(|slot| matches!(slot, Slot::Answered(..)))
             }
-        };
+        }
+    }
+
+    /// What goes on next: the first, or, where the order is free, the first answer before the next mark.
+    pub fn pop(&mut self) -> Option<Answer<S, U>> {
+        let at = self.answered()?;
         match self.slots.remove(at)? {
-            Slot::Answered(answer, stamp) => Some(Answer::Record(answer, stamp)),
+            Slot::Answered(answer, stamp) => {
+                self.begun -= 1;
+                Some(Answer::Record(answer, stamp))
+            }
             Slot::Mark(mark) => {
                 self.ending &= mark != Mark::End;
                 Some(Answer::Mark(mark))

@@ -161,7 +161,8 @@ impl<C, A> AsyncMap<C, A, Fails> {
 }
 
 impl<U, K, C, A, D> Stream<U, K, AsyncMap<C, A, D>> {
-    /// How many requests of an instance are under way at once; 100 unless said.
+    /// How many requests of an instance are under way at once, those counted that are answered and wait for one before them; 100 unless
+    /// said.
     pub fn capacity(mut self, requests: usize) -> Self {
         self.chain.settings.capacity = requests;
         self

@@ -5,6 +5,7 @@ use super::Waits;
 use crate::batch::Mark;
 use crate::channel::Signal;
 use crate::error::Result;
+use crate::stage::alarm::Alarm;
 use crate::stage::drift::Member;
 use crate::stage::{OpenCx, Tail};
 use crate::time::{Clock, Grid, Timestamp};
@@ -21,6 +22,8 @@ pub(super) struct Pulse {
     held: bool,
     signal: Option<Signal>,
     clock: Option<Arc<dyn Clock>>,
+    /// The time of the step.
+    alarm: Alarm,
 }
 
 /// Idleness: since when nothing has come.
@@ -28,15 +31,17 @@ struct Idle {
     after: i64,
     last: i64,
     silent: bool,
-    seen: bool,
+    /// Whether it could not go on when it was asked last: that is not silence.
+    stopped: bool,
 }
 
 impl Pulse {
     pub fn new(waits: &Waits, member: Option<Member>) -> Self {
         let idle =
-            waits.idle.map(|after| Idle { after: after.0.max(1), last: 0, silent: false, seen: false });
+            waits.idle.map(|after| Idle { after: after.0.max(1), last: 0, silent: false, stopped: false });
         let (grid, sent) = (Grid::none(), Timestamp::MIN);
-        Pulse { grid, sent, idle, member, held: false, signal: None, clock: None }
+        let alarm = Alarm::default();
+        Pulse { grid, sent, idle, member, held: false, signal: None, clock: None, alarm }
     }
 
     /// Opens what is behind, and asks which watermarks matter there.
@@ -45,6 +50,7 @@ impl Pulse {
         self.grid = next.grid();
         self.signal = Some(cx.signal().clone());
         self.clock = Some(Arc::clone(cx.clock()));
+        self.alarm = cx.alarm().clone();
         if let Some(idle) = &mut self.idle {
             idle.last = cx.clock().ticks();
         }
@@ -75,7 +81,7 @@ impl Pulse {
     /// The input speaks again.
     pub fn wake(&mut self, next: &mut dyn Tail) {
         if let Some(idle) = &mut self.idle {
-            idle.seen = true;
+            idle.last = self.alarm.now();
             if std::mem::replace(&mut idle.silent, false) {
                 next.mark(Mark::Active);
             }
@@ -89,8 +95,8 @@ impl Pulse {
 
     pub fn mark(&mut self, mark: Mark, next: &mut dyn Tail) {
         match mark {
-            // Event time begins here: watermarks from before are of another time.
-            Mark::Watermark(_) => {}
+            // Event time begins here: watermarks from before are of another time, and so is the silence of whoever told them.
+            Mark::Watermark(_) | Mark::Idle | Mark::Active => {}
             other => {
                 if other == Mark::End {
                     self.member = None;
@@ -114,9 +120,7 @@ impl Pulse {
     /// Whether the input has just fallen silent: then [`Pulse::fall_silent`] is called, when its watermark has been sent.
     pub fn has_fallen_silent(&mut self, now: i64) -> bool {
         let Some(idle) = &mut self.idle else { return false };
-        if std::mem::replace(&mut idle.seen, false) {
-            idle.last = now;
-        } else if !idle.silent && now >= idle.last.saturating_add(idle.after) {
+        if !idle.silent && now >= idle.last.saturating_add(idle.after) {
             idle.silent = true;
             return true;
         }
@@ -133,10 +137,14 @@ impl Pulse {
 
     /// Whether there is room behind it, and it need not wait for other inputs.
     pub fn room(&mut self, watermark: Timestamp, next: &mut dyn Tail) -> bool {
-        let room = self.may_go(watermark, next) && next.room();
+        // Asked first, whether or not it has to wait: what is fused behind may hold records, and goes on when it is asked.
+        let room = next.room();
+        let room = self.may_go(watermark, next) && room;
         if let Some(idle) = &mut self.idle {
-            // What cannot go on is not silent.
-            idle.seen |= !room;
+            // Until now, too, where it has just found room.
+            if std::mem::replace(&mut idle.stopped, !room) || !room {
+                idle.last = idle.last.max(self.alarm.now());
+            }
         }
         room
     }

@@ -3,7 +3,7 @@
 use super::pulse::Pulse;
 use super::{EventTime, Waits};
 use crate::batch::Mark;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::proved::claim;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
@@ -48,11 +48,12 @@ pub trait WatermarkStrategy<T>: Clone + Send + 'static {
     fn on_event(&mut self, event: &T, time: Timestamp);
     /// The highest watermark so far; [`Timestamp::MIN`] where none is known.
     fn watermark(&self) -> Timestamp;
-    /// How often [`WatermarkStrategy::on_tick`] is called while nothing comes; never unless said.
+    /// How often [`WatermarkStrategy::on_tick`] is called, whether or not records come; never unless said. An input that is pushed back is
+    /// told when it may go on.
     fn tick_every(&self) -> Option<Millis> {
         None
     }
-    /// Nothing has come for that long; it is `now` by the wall clock (in a simulation by the virtual one).
+    /// That much time has passed, with or without records; it is `now` by the wall clock (in a simulation by the virtual one).
     fn on_tick(&mut self, now: Timestamp) {
         let _ = now;
     }
@@ -94,6 +95,8 @@ pub struct EventTimeBy<C, F, W> {
     time: F,
     strategy: W,
     says: &'static str,
+    /// What was said before, and means nothing beside a strategy.
+    beside: Option<&'static str>,
     pub(super) waits: Waits,
     meta: Meta,
 }
@@ -151,8 +154,9 @@ impl<T, K, C, F, W> Stream<T, K, EventTimeBy<C, F, W>> {
 
 impl<C, F> EventTime<C, F> {
     fn by<W>(self, strategy: W, says: &'static str) -> EventTimeBy<C, F, W> {
-        let EventTime { prev, time, waits, meta, .. } = self;
-        EventTimeBy { prev, time, strategy, says, waits, meta }
+        let EventTime { prev, time, disorder, max_ahead, waits, meta } = self;
+        let beside = disorder.map(|_| "disorder").or(max_ahead.map(|_| "max_ahead"));
+        EventTimeBy { prev, time, strategy, says, beside, waits, meta }
     }
 }
 
@@ -168,6 +172,10 @@ where
     type Root = C::Root;
     fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, self.says);
+        if let Some(beside) = self.beside {
+            let what = format!("`{beside}` beside another strategy: {}, so it would mean nothing", self.says);
+            cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+        }
         let pulse = self.waits.pulse(cx, &meta);
         let EventTimeBy { prev, time, strategy, .. } = self;
         let ticks = Ticks { every: None, last: 0 };

@@ -1,6 +1,7 @@
 //! Which files a source reads: a path names a file, a directory or a glob, or `-` standard input.
 
 use super::broken::ReadError;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,6 +72,9 @@ impl Inputs {
             }
             look_at(path, &mut files)?;
         }
+        // A file that two of the paths stand for is one.
+        let mut seen = HashSet::new();
+        files.retain(|file| seen.insert(file.clone()));
         Ok(files)
     }
 }
@@ -83,7 +87,11 @@ fn look_at(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
                 found.push(entry.map_err(|error| failed(path, error))?.path());
             }
         }
-        Ok(_) => found.push(path.to_path_buf()),
+        // Whatever its name is: it was said.
+        Ok(_) => {
+            files.extend(path.is_file().then(|| path.to_path_buf()));
+            return Ok(());
+        }
         Err(error) => match path.to_str() {
             Some(pattern) if pattern.contains(['*', '?', '[']) => found = matches(pattern)?,
             _ => return Err(failed(path, error)),

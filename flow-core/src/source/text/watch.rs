@@ -13,7 +13,7 @@ use crate::stage::OpenCx;
 use crate::time::{Clock, Millis};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -47,7 +47,7 @@ impl<T, F, B> TextFiles<T, F, B> {
     ///
     /// Each file is read once, to its end, one after the other; of those that a look finds, by name. They have to appear whole: write
     /// one under a name that begins with a dot, or beside the folder, and rename it. A file is known by its path. What it grows by before its
-    /// end is reached is read; when a look finds that a file that was read has another size or time of change, that is counted in `changed`, once a change, and not read.
+    /// end is reached is read; when a look finds that a file that was read is another, or has another size or time of change, that is counted in `changed`, once a change, and not read.
     /// A file that is deleted is forgotten, so that one that comes later under its name is a new one; one that is gone before it was opened is counted in `vanished`. Hidden
     /// files, and the `.part-` files that sinks write, are passed over.
     ///
@@ -150,18 +150,24 @@ struct Watch {
     clock: Arc<dyn Clock>,
     /// When the next look is due.
     next: i64,
-    /// Files that are known and still there, with what they were when their end was reached.
-    known: BTreeMap<PathBuf, Stamp>,
+    /// Files that are known and still there, with what they were when their end was reached; nothing before.
+    known: BTreeMap<PathBuf, Option<Stamp>>,
     /// New ones, in their order.
     new: VecDeque<PathBuf>,
-    /// The one that is read.
-    current: Option<PathBuf>,
+    /// The one that is read, and a second handle of it.
+    current: Option<(PathBuf, io::Result<File>)>,
     changed: Counter,
     vanished: Counter,
 }
 
-/// What tells that a file has changed; nothing before its end was reached.
-type Stamp = Option<(u64, Option<SystemTime>)>;
+/// What tells that a file has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Stamp {
+    /// The device and the number of the file on it, where there are such.
+    file: (u64, u64),
+    size: u64,
+    time: Option<SystemTime>,
+}
 
 enum Found {
     File(Arc<str>, File),
@@ -191,7 +197,7 @@ impl Watch {
                 match Input::open(&path) {
                     Ok((file, _)) => {
                         let name = path.display().to_string().into();
-                        self.current = Some(path);
+                        self.current = Some((path, file.try_clone()));
                         return Ok(Found::File(name, file));
                     }
                     Err(error) if is_gone(&error) => {
@@ -210,14 +216,20 @@ impl Watch {
         }
     }
 
-    /// The end of the current file was reached.
+    /// The end of the current file was reached. What counts is what was read: another file may have its name by now, and it may have grown
+    /// since.
     fn finished(&mut self) {
-        let Some(path) = self.current.take() else { return };
-        match std::fs::metadata(&path) {
-            Ok(metadata) => self.known.insert(path, stamp(&metadata)),
+        let Some((path, file)) = self.current.take() else { return };
+        if !path.exists() {
             // It has been deleted: what comes under its name is new.
-            Err(_) => self.known.remove(&path),
-        };
+            self.known.remove(&path);
+            return;
+        }
+        let read = file.and_then(|mut file| {
+            let (metadata, read) = (file.metadata()?, file.stream_position()?);
+            Ok(Stamp { size: read, ..stamp(&metadata) })
+        });
+        self.known.insert(path, Some(read.unwrap_or_default()));
     }
 
     fn look(&mut self) -> Result<()> {
@@ -231,7 +243,7 @@ impl Watch {
                 }
                 // Nobody has read it yet.
                 Some(None) => None,
-                Some(Some(_)) => self.now(&path, before.flatten()),
+                Some(Some(before)) => Some(self.now(&path, *before)),
             };
             known.insert(path, stamp);
         }
@@ -250,7 +262,18 @@ impl Watch {
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {
-    Some((metadata.len(), metadata.modified().ok()))
+    Stamp { file: file_of(metadata), size: metadata.len(), time: metadata.modified().ok() }
+}
+
+#[cfg(unix)]
+fn file_of(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn file_of(_: &Metadata) -> (u64, u64) {
+    (0, 0)
 }
 
 fn is_gone(error: &ReadError) -> bool {
