@@ -167,16 +167,27 @@ where
         }
     }
 
-    /// Counts a late element, and does with it what the policy says.
+    /// Counts late elements, which may be an error. Returns how late they are.
     #[cold]
     #[inline(never)]
-    pub fn late(&mut self, time: Timestamp, route: F::Route, load: Load<X, F, A, P>, by: i128) {
-        self.late.add(1);
+    pub fn count_late(&mut self, n: u64, time: Timestamp, by: i128) -> Millis {
+        self.late.add(n);
         let late_by = Millis(i64::try_from(by).unwrap_or(i64::MAX));
         if P::FAILS {
             self.failed = true;
             self.faults.raise(too_late(&self.meta, time, late_by));
-        } else if let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load) {
+        }
+        late_by
+    }
+
+    /// Counts a late element, and does with it what the policy says.
+    #[cold]
+    #[inline(never)]
+    pub fn late(&mut self, time: Timestamp, route: F::Route, load: Load<X, F, A, P>, by: i128) {
+        let late_by = self.count_late(1, time, by);
+        if !P::FAILS
+            && let Some(rest) = P::rest::<Lift<X, F, A>, F::Rest>(load)
+        {
             let (_, value) = self.key.unite(route, rest);
             if let Some(late) = P::late(Late { value, timestamp: time, late_by }) {
                 self.next.push(late, S::of(time));

@@ -49,7 +49,8 @@ impl<A> Windows<A> {
             return None;
         }
         self.shown = self.seen;
-        self.full += every;
+        // Windows so far apart that no more fill than can be counted.
+        self.full = self.full.saturating_add(every);
         self.first()
     }
 

@@ -14,6 +14,7 @@ use crate::state::Keep;
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -108,8 +109,9 @@ where
         }
         let aggregate = &self.aggregate;
         let x = P::lifted(load, |rest| aggregate.lift_at(self.key.peek(&route, rest), time));
-        let slot = found
-            .unwrap_or_else(|| self.state.keys.insert(hash, self.key.own_key(route), Vec::with_capacity(1)));
+        let slot = found.unwrap_or_else(|| {
+            self.state.keys.insert(hash, self.key.own_key(route), VecDeque::with_capacity(1))
+        });
         if let Err(error) = self.join(slot, joined, time, end, x) {
             self.overflow(error);
         }
@@ -147,7 +149,7 @@ where
         let due = session.due(self.lateness.allowed.0);
         if due < session.queued {
             session.queued = due;
-            queue.push(Entry { time: due, born: session.born, slot: at });
+            queue.push(Entry { time: due, born: session.born, slot: at, inside: () });
         }
         Ok(())
     }
@@ -191,7 +193,7 @@ where
     /// Takes a session away that no element can join any more, and shows it if that has not been done.
     fn close(&mut self, at: u32, place: usize) {
         let Some(slot) = self.state.keys.get(at) else { return };
-        let session = slot.value.remove(place);
+        let Some(session) = slot.value.remove(place) else { return };
         let span = session.span();
         let last = slot.value.is_empty();
         let shown = (!session.fired).then(|| self.aggregate.take_result(session.acc));

@@ -4,10 +4,11 @@ use crate::aggregate::Overflow;
 use crate::state::KeySlots;
 use crate::time::Timestamp;
 use crate::window::spec::Span;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The open windows of each key that has some, in order of time.
-pub type Keys<K, W> = KeySlots<K, Vec<W>>;
+pub type Keys<K, W> = KeySlots<K, VecDeque<W>>;
 
 /// A session that elements may still join. Its bounds are exact.
 #[derive(Debug)]
@@ -57,23 +58,23 @@ impl<A> Open<A> {
 
 /// Which sessions an element at `time` joins that reaches to `end`: those that it reaches, and those that reach it. Where none is
 /// joined, the range says where its own belongs.
-pub fn joined<A>(sessions: &[Open<A>], time: Timestamp, end: i128) -> Range<usize> {
+pub fn joined<A>(sessions: &VecDeque<Open<A>>, time: Timestamp, end: i128) -> Range<usize> {
     let from = sessions.partition_point(|s| s.end < time.0.into());
     let to = sessions.partition_point(|s| i128::from(s.start.0) <= end);
     from..to
 }
 
-/// The place of a session that `is` the one which was queued for `time`. Those that have fired lie before the others; each of
-/// the two parts is searched from where the session is if nothing has joined it since.
+/// The place of a session that `is` the one which was queued for `time`. It was queued for what was its end, or for that and the
+/// lateness; its stretch can only have grown since, and sessions lie apart: so there are two places where it can be.
 pub fn find<A>(
-    sessions: &[Open<A>],
+    sessions: &VecDeque<Open<A>>,
     time: i128,
     lateness: i64,
     is: impl Fn(&Open<A>) -> bool,
 ) -> Option<usize> {
-    let fired = sessions.partition_point(|s| s.fired);
-    let kept = sessions[..fired].partition_point(|s| s.due(lateness) < time);
-    (fired..sessions.len()).chain(kept..fired).find(|place| is(&sessions[*place]))
+    let ends = [time, time - i128::from(lateness)];
+    let places = ends.map(|end| sessions.partition_point(|s| s.end < end));
+    places.into_iter().find(|place| sessions.get(*place).is_some_and(&is))
 }
 
 /// Makes one session of neighbours: that of the element that arrived first takes the others in, in the order in which their
@@ -83,7 +84,7 @@ pub fn find<A>(
 /// When the aggregate leaves its range.
 #[cold]
 pub fn unite<A>(
-    sessions: &mut Vec<Open<A>>,
+    sessions: &mut VecDeque<Open<A>>,
     neighbours: Range<usize>,
     mut merge: impl FnMut(&mut A, A) -> Result<(), Overflow>,
 ) -> Result<(), Overflow> {

@@ -11,22 +11,29 @@ use std::collections::BinaryHeap;
 /// A session and when to look at it. The order is that in which sessions fire: by their ends, and of equal ones by who holds the
 /// element that arrived first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct Entry<I = ()> {
     /// When.
     pub time: i128,
     /// Which session.
     pub born: u64,
     /// The slot of its key.
     pub slot: u32,
+    /// What else says where it is among those of its key, if the time does not.
+    pub inside: I,
 }
 
 /// The entries, the earliest first.
-#[derive(Default)]
-pub struct Queue(BinaryHeap<Reverse<Entry>>);
+pub struct Queue<I = ()>(BinaryHeap<Reverse<Entry<I>>>);
 
-impl Queue {
+impl<I: Ord> Default for Queue<I> {
+    fn default() -> Self {
+        Queue(BinaryHeap::new())
+    }
+}
+
+impl<I: Ord + Copy> Queue<I> {
     /// Adds an entry.
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: Entry<I>) {
         self.0.push(Reverse(entry));
     }
 
@@ -36,7 +43,7 @@ impl Queue {
     }
 
     /// Takes the first entry, if it is due at watermark `w`. What is beyond the range of timestamps is due at the last of them.
-    pub fn pop(&mut self, w: Timestamp) -> Option<Entry> {
+    pub fn pop(&mut self, w: Timestamp) -> Option<Entry<I>> {
         let Reverse(first) = *self.0.peek()?;
         is_due(first.time, w).then(|| self.0.pop())?.map(|entry| entry.0)
     }

@@ -13,6 +13,7 @@ use crate::state::Keep;
 use crate::time::Timestamp;
 use crate::window::saved::take;
 use crate::window::spec::saturate;
+use std::collections::VecDeque;
 
 /// Writes the sessions of one key group.
 pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
@@ -60,13 +61,13 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         while !bytes.is_empty() {
             let key = K::read(&mut bytes)?;
-            let at = state.keys.insert(hash_of(&key), key, Vec::new());
+            let at = state.keys.insert(hash_of(&key), key, VecDeque::new());
             let count = u32::from_le_bytes(take(&mut bytes)?);
             let sessions = (0..count).map(|_| Ok(take_bounds(&mut bytes)?.with(A::read(&mut bytes)?)));
-            let mut sessions = sessions.collect::<Result<Vec<Open<A>>>>()?;
+            let mut sessions = sessions.collect::<Result<VecDeque<Open<A>>>>()?;
             for session in &mut sessions {
                 session.queued = session.due(lateness);
-                state.queue.push(Entry { time: session.queued, born: session.born, slot: at });
+                state.queue.push(Entry { time: session.queued, born: session.born, slot: at, inside: () });
                 // Instances that are one now may have given the same numbers; those given from here on are new.
                 state.arrived = state.arrived.max(session.born.saturating_add(1));
                 if session.fired {

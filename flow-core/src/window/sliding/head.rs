@@ -13,7 +13,7 @@ use crate::window::late::Policy;
 use crate::window::merging::Merged;
 use crate::window::panes::Panes;
 use crate::window::saved;
-use crate::window::spec::Span;
+use crate::window::spec::{Span, saturate};
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
@@ -120,6 +120,14 @@ where
             if self.base.keeps() { self.fire_again(&slice, hash, &k) } else { Ok(()) }
         });
         self.check(merged);
+    }
+
+    /// Counts what a part is made of where all its windows fired in an earlier run; by its entries, for nothing knows its elements.
+    #[cold]
+    #[inline(never)]
+    fn late_part(&mut self, slice: &Span, part: MergedOf<X, F, A>, by: i128) {
+        let entries = self.base.entries(part).len() as u64;
+        self.base.count_late(entries, saturate(slice.start), by);
     }
 
     fn check(&mut self, done: Result<(), Overflow>) {
@@ -250,18 +258,22 @@ where
         let (Merged::Whole(slice, _) | Merged::Part(slice, _)) = &part;
         let slice = *slice;
         // What lies in a gap is dropped here, with the part.
-        let (first, _) = self.slices.windows_of(&slice)?;
-        // A part is never late: its sender's watermark, and so the merged one, has not passed the slice. But after a restore
-        // windows of the slice may have fired in an earlier run.
+        let (first, last) = self.slices.windows_of(&slice)?;
+        // A part is never late in this run: its sender's watermark, and so the merged one, has not passed the slice. But after
+        // a restore windows of the slice may have fired in an earlier run, or all of them.
         if first < self.next {
-            self.update(slice, part);
+            match self.base.late_by(self.slices.window(last)) {
+                Some(by) => self.late_part(&slice, part, by),
+                None => self.update(slice, part),
+            }
             return None;
         }
         Some(self.base.merge(&mut self.panes, part))
     }
 
     fn watermark(&mut self, w: Timestamp) {
-        self.base.watermark = w;
+        // After a restore the first ones may lie behind those of the earlier run.
+        self.base.watermark = self.base.watermark.max(w);
     }
 
     fn due(&self) -> Option<i128> {
@@ -308,6 +320,9 @@ where
             return Ok(());
         }
         self.next = self.next.max(i128::from_le_bytes(saved::take(&mut bytes)?));
+        // As far as the watermark had surely come: what is late for all windows before `next` is counted, not lost.
+        let last = self.slices.window(self.next.saturating_sub(self.slices.slide.0.into()));
+        self.base.watermark = self.base.watermark.max(saturate(last.end - 1));
         let key = &self.base.key;
         saved::restore::<M, _, _>(&mut self.panes, bytes, |k| key.hash(k))?;
         if self.panes.spans.iter().all(|open| self.slices.windows_of(&open.span).is_some()) {

@@ -1,7 +1,7 @@
 //! The operator: an element joins its windows, and a window fires when a condition of its trigger holds, and at its end.
 
 use super::chain::TriggerItem;
-use super::open::{NEVER, Now, Open, is_passed};
+use super::open::{NEVER, Now, Open, find, is_passed, joined};
 use super::places::Places;
 use super::saved::{restore, snapshot};
 use super::spec::Rules;
@@ -15,9 +15,9 @@ use crate::window::base::{Base, FIRED_AT_ONCE, Item, Row, row};
 use crate::window::late::Policy;
 use crate::window::session::{Entry, Keys, Queue, is_due};
 use crate::window::spec::{Span, saturate};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
@@ -37,9 +37,9 @@ pub struct TriggerHead<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> {
 pub struct State<K, A> {
     pub keys: Keys<K, Open<A>>,
     /// By watermark,
-    pub queue: Queue,
-    /// … and by the clock.
-    pub clocked: Queue,
+    pub queue: Queue<i128>,
+    /// … and by the clock. An entry says where its window began when it was queued.
+    pub clocked: Queue<i128>,
     /// How many windows have been opened.
     pub opened: u64,
     /// The highest watermark that there has been, but for the end.
@@ -53,14 +53,6 @@ impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> TriggerHead<X, F, W,
         let state = State { keys, queue, clocked, opened: 0, reached: Timestamp::MIN };
         TriggerHead { base, places, rules, state, clock, now, mode: PhantomData }
     }
-}
-
-/// The windows at the end of a list that are joined.
-fn joined<A>(windows: &[Open<A>], span: Span, due: i128) -> Range<usize> {
-    // Sessions lie apart, so that their ends are in the order of their starts.
-    let from = windows.partition_point(|w| w.due < span.start);
-    let to = windows.partition_point(|w| w.span.start <= due);
-    from..to.max(from)
 }
 
 impl<X, F, W, A, P, S, N, M> TriggerHead<X, F, W, A, P, S, N, M>
@@ -88,7 +80,7 @@ where
         }
         let x = self.base.lifted(load, &route, time);
         let at = found.unwrap_or_else(|| {
-            self.state.keys.insert(hash, self.base.key.own_key(route), Vec::with_capacity(1))
+            self.state.keys.insert(hash, self.base.key.own_key(route), VecDeque::with_capacity(1))
         });
         for (span, due) in windows {
             if joins || self.late_by(due).is_none() {
@@ -166,11 +158,16 @@ where
         let next = window.next(self.base.lateness.allowed);
         if next < window.queued {
             window.queued = next;
-            queue.push(Entry { time: next, born: window.born, slot: at });
+            queue.push(Entry { time: next, born: window.born, slot: at, inside: window.span.start });
         }
         if window.clock < window.ticking {
             window.ticking = window.clock;
-            clocked.push(Entry { time: window.clock, born: window.born, slot: at });
+            clocked.push(Entry {
+                time: window.clock,
+                born: window.born,
+                slot: at,
+                inside: window.span.start,
+            });
         }
     }
 
@@ -195,11 +192,10 @@ where
     }
 
     /// Does what is due by watermark about the window of an entry, if the entry counts.
-    fn look_at(&mut self, entry: Entry) {
+    fn look_at(&mut self, entry: Entry<i128>) {
         let lateness = self.base.lateness.allowed;
         let Some(slot) = self.state.keys.get(entry.slot) else { return };
-        let counts = |w: &Open<A::Acc>| w.born == entry.born && w.queued == entry.time;
-        let Some(place) = slot.value.iter().position(counts) else { return };
+        let Some(place) = find(&slot.value, &entry, |w| w.queued == entry.time) else { return };
         let window = &mut slot.value[place];
         window.queued = NEVER;
         if window.next(lateness) == entry.time {
@@ -217,10 +213,9 @@ where
     }
 
     /// The same, by the clock.
-    fn tick_at(&mut self, entry: Entry) {
+    fn tick_at(&mut self, entry: Entry<i128>) {
         let Some(slot) = self.state.keys.get(entry.slot) else { return };
-        let counts = |w: &Open<A::Acc>| w.born == entry.born && w.ticking == entry.time;
-        let Some(place) = slot.value.iter().position(counts) else { return };
+        let Some(place) = find(&slot.value, &entry, |w| w.ticking == entry.time) else { return };
         let window = &mut slot.value[place];
         window.ticking = NEVER;
         if window.clock == entry.time {
@@ -232,7 +227,7 @@ where
     /// Takes a window away that no element can join any more, and shows it if that has not been done.
     fn close(&mut self, at: u32, place: usize) {
         let Some(slot) = self.state.keys.get(at) else { return };
-        let window = slot.value.remove(place);
+        let Some(window) = slot.value.remove(place) else { return };
         let last = slot.value.is_empty();
         let shows = !window.passed && (window.unshown > 0 || !self.rules.purging);
         // The key of a last window is given away.

@@ -2,8 +2,10 @@
 
 use super::spec::Rules;
 use crate::time::{Millis, Timestamp};
-use crate::window::session::is_due;
+use crate::window::session::{Entry, is_due};
 use crate::window::spec::Span;
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Never.
 pub const NEVER: i128 = i128::MAX;
@@ -107,4 +109,52 @@ fn next(t: i128, every: Millis) -> i128 {
 /// Whether watermark `w` has come to `time`. The lowest one stands for none.
 pub fn is_passed(time: i128, w: Timestamp) -> bool {
     w != Timestamp::MIN && is_due(time, w)
+}
+
+/// The windows at the end of a list that are joined.
+pub fn joined<A>(windows: &VecDeque<Open<A>>, span: Span, due: i128) -> Range<usize> {
+    // Sessions lie apart, so that their ends are in the order of their starts.
+    let from = windows.partition_point(|w| w.due < span.start);
+    let to = windows.partition_point(|w| w.span.start <= due);
+    from..to.max(from)
+}
+
+/// The place of the window of an entry, if it `counts`. No two begin at once; and one that has grown since it was queued has taken
+/// in whatever lay between where it began and where it begins.
+pub fn find<A>(
+    windows: &VecDeque<Open<A>>,
+    entry: &Entry<i128>,
+    counts: impl Fn(&Open<A>) -> bool,
+) -> Option<usize> {
+    let place = windows.partition_point(|w| w.span.start <= entry.inside).checked_sub(1)?;
+    windows.get(place).filter(|w| w.born == entry.born && counts(w)).map(|_| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(start: i128, due: i128, born: u64) -> Open<()> {
+        Open { queued: 7, ..Open::new(Span { start, end: due + 1 }, due, born, ()) }
+    }
+
+    /// Where it is follows from where it began, however many there are.
+    #[test]
+    fn the_window_of_an_entry_is_found() {
+        let mut windows: VecDeque<_> =
+            (0..100).map(|n| window(10 * n, 10 * n + 25, 100 - n as u64)).collect();
+        let entry = |born, inside| Entry { time: 7, born, slot: 0, inside };
+        let find = |windows: &VecDeque<_>, entry| find(windows, &entry, |w| w.queued == 7);
+        for n in 0..100 {
+            assert_eq!(find(&windows, entry(100 - n as u64, 10 * n)), Some(n as usize));
+        }
+        assert_eq!(find(&windows, entry(100, -1)), None);
+        assert_eq!(find(&windows, entry(3, 10)), None, "it has been taken in by another");
+        windows[4].queued = NEVER;
+        assert_eq!(find(&windows, entry(96, 40)), None, "it has been queued anew");
+        // The last one has grown over the one before.
+        windows.remove(98);
+        windows[98].stretch(Span { start: 980, end: 1006 }, 1005);
+        assert_eq!(find(&windows, entry(1, 990)), Some(98));
+    }
 }

@@ -14,6 +14,7 @@ use crate::time::{Millis, Timestamp};
 use crate::window::saved::take;
 use crate::window::session::Entry;
 use crate::window::spec::{Span, saturate};
+use std::collections::VecDeque;
 
 /// Writes the windows of one key group.
 pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
@@ -66,15 +67,16 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         while !bytes.is_empty() {
             let key = K::read(&mut bytes)?;
-            let slot = state.keys.insert(hash_of(&key), key, Vec::new());
+            let slot = state.keys.insert(hash_of(&key), key, VecDeque::new());
             let count = u32::from_le_bytes(take(&mut bytes)?);
             let windows = (0..count).map(|_| Ok(take_bounds(&mut bytes)?.with(A::read(&mut bytes)?)));
-            let mut windows = windows.collect::<Result<Vec<Open<A>>>>()?;
+            let mut windows = windows.collect::<Result<VecDeque<Open<A>>>>()?;
             for window in &mut windows {
                 (window.queued, window.ticking) = (window.next(lateness), window.clock);
-                state.queue.push(Entry { time: window.queued, born: window.born, slot });
+                let (born, inside) = (window.born, window.span.start);
+                state.queue.push(Entry { time: window.queued, born, slot, inside });
                 if window.clock < super::open::NEVER {
-                    state.clocked.push(Entry { time: window.clock, born: window.born, slot });
+                    state.clocked.push(Entry { time: window.clock, born, slot, inside });
                 }
                 // Instances that are one now may have given the same numbers; those given from here on are new.
                 state.opened = state.opened.max(window.born);
