@@ -8,6 +8,7 @@ mod chain;
 mod classify;
 mod head;
 pub(crate) mod holes;
+mod side;
 mod source;
 mod split;
 mod statement;
