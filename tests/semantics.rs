@@ -46,6 +46,8 @@ mod random_ttl;
 mod rows;
 #[path = "semantics/runner.rs"]
 mod runner;
+#[path = "semantics/sides.rs"]
+mod sides;
 #[path = "semantics/strategies.rs"]
 mod strategies;
 #[path = "semantics/text_files.rs"]
@@ -73,6 +75,6 @@ macro_rules! suites {
     )*};
 }
 suites!(
-    windows, sliding, sessions, counts, late, order, keyed, joins, timers, ttl, strategies, json, evict,
-    process, trigger, text
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, ttl, strategies, json,
+    evict, process, trigger, text
 );

@@ -10,7 +10,7 @@ use flow_core::exchange::{KEY_GROUPS, instance_of};
 use flow_core::host::{Host, Instance, Launch, Progress, Task};
 use flow_core::prelude::*;
 use flow_core::process::Ttl;
-use flow_core::process::states::{Plain, Timed, TimedEntries};
+use flow_core::process::states::{Plain, Timed, TimedEntries, WithFunction};
 use flow_core::source::ChannelSource;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -246,11 +246,20 @@ fn lasting(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
         Timed::new(|| None::<i64>, ttl),
         (
             TimedEntries::new(MapState::<i64, u32>::new, ttl),
-            (TimedEntries::new(ListState::<i64>::new, ttl.renewed_by_reading()), (Plain(|| 0u32), ())),
+            (
+                TimedEntries::new(ListState::<i64>::new, ttl.renewed_by_reading()),
+                (
+                    Plain(|| 0u32),
+                    (
+                        WithFunction(TimedEntries::new(|| ReducingState::new(|a: i64, b| a.max(b)), ttl)),
+                        (WithFunction(Plain(|| AggregatingState::new(|a| a.sum(|v: &i64| *v)))), ()),
+                    ),
+                ),
+            ),
         ),
     );
     let counted = timed.key_by(|r| r.0).declare(states).on_event(
-        |(mut last, (map, (list, (seen, ())))), (key, value, _): Record, ctx| {
+        |(mut last, (map, (list, (seen, (largest, (sum, ())))))), (key, value, _): Record, ctx| {
             *seen += 1;
             *map.or_insert_with(value % 5, || 0) += 1;
             let mut counts: Vec<_> = map.iter().map(|(k, n)| (*k, *n)).collect();
@@ -260,7 +269,10 @@ fn lasting(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
             } else {
                 list.retain(|v| v % 2 == 0);
             }
-            ctx.emit((key, *seen, *last, counts, list.len(), list.iter().sum::<i64>()));
+            largest.add(value);
+            sum.add(&value).unwrap();
+            let folded = (largest.get().copied(), sum.get());
+            ctx.emit((key, *seen, *last, counts, list.len(), list.iter().sum::<i64>(), folded));
             *last = Some(value);
         },
     );

@@ -46,6 +46,7 @@ const EXPECTED: &[&str] = &[
     "keyed map_with_state",
     "keyed max",
     "keyed min",
+    "keyed process",
     "keyed reduce",
     "keyed scan",
     "keyed sum",

@@ -79,6 +79,11 @@ pub fn with_state(before: &mut i64, r: Rec) -> i64 {
     std::mem::replace(before, r.val) * 2 + r.val
 }
 
+/// What a process says to a record: of the one before it, and of the largest value.
+pub fn process(r: Rec, before: Option<Rec>, largest: i64) -> Option<i64> {
+    (r.val % 3 != 0).then(|| before.map_or(7, |b| code(&b)) * 2 + largest)
+}
+
 /// What is shown of the first two.
 pub fn both(top: &[Rec]) -> i64 {
     top.iter().fold(0, |all, r| all * 1_000 + r.val)

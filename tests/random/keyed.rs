@@ -73,6 +73,7 @@ fn rolled(roll: Roll, key: u8, seen: &[Rec]) -> Option<Rec> {
             let mut acc = 1;
             seen.iter().fold(None, |_, r| scan(&mut acc, *r))?
         }
+        Roll::Process => process(last, seen.len().checked_sub(2).map(|i| seen[i]), values().max()?)?,
         Roll::MapWithState => {
             let mut before = seen.len().checked_sub(2).map_or(0, |i| seen[i].val);
             with_state(&mut before, last)

@@ -27,6 +27,7 @@ pub enum Roll {
     Fold,
     Scan,
     MapWithState,
+    Process,
     DedupFirst,
     TopN,
 }
@@ -260,6 +261,7 @@ fn stateful() -> impl Strategy<Value = Op> {
         Fold,
         Scan,
         MapWithState,
+        Process,
         DedupFirst,
         TopN,
     ]);

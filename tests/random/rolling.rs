@@ -4,6 +4,8 @@ use crate::build::{Branch, End, Time, join};
 use crate::function::*;
 use crate::plan::{Form, Roll};
 use flow_core::op::{Chain, KeyFn, KeyedStream};
+use flow_core::process::ReducingState;
+use flow_core::process::states::{Plain, WithFunction};
 
 /// A rolling operator over a stream with a key.
 pub fn roll<K: Time>(s: Branch<K>, form: Form, roll: Roll, out: End<K::Stamp>) -> End<K::Stamp> {
@@ -35,6 +37,16 @@ where
         Roll::Scan => join(s.scan(1, scan).map(|(key, acc)| rec(key, acc)), out),
         Roll::DedupFirst => join(s.dedup_first().map(|(_, r)| r), out),
         Roll::TopN => join(s.top_n(2, |r| r.val).map(|(key, top)| rec(key, both(&top))), out),
+        Roll::Process => {
+            let states = (Plain(|| None), (WithFunction(Plain(|| ReducingState::new(i64::max))), ()));
+            let processed = s.declare(states).on_event(|(before, (largest, ())), r: Rec, ctx| {
+                largest.add(r.val);
+                if let Some(v) = process(r, before.replace(r), largest.get().copied().unwrap_or(0)) {
+                    ctx.emit(rec(*ctx.key(), v));
+                }
+            });
+            join(processed.done(), out)
+        }
         Roll::MapWithState => join(s.map_with_state(0, with_state).map(|(key, v)| rec(key, v)), out),
     }
 }

@@ -70,7 +70,7 @@ pub struct Case {
 impl Case {
     /// Whether the order of rows is not defined even at parallelism 1.
     pub fn fan_in(&self) -> bool {
-        self.inputs.len() > 1
+        self.inputs.len() > 1 || self.has("sides")
     }
 
     /// Whether every receiver has a single sender: one input, one exchange.

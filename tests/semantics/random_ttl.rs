@@ -14,6 +14,14 @@ struct Key {
     value: Vec<Written>,
     map: Vec<Written>,
     list: Vec<Written>,
+    largest: Vec<Written>,
+    sum: Vec<Written>,
+}
+
+/// One more value of a state that lives as a whole.
+fn add(all: &mut Vec<Written>, one: Written) {
+    all.push(one);
+    all.iter_mut().for_each(|of| of.1 = one.1);
 }
 
 fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
@@ -24,7 +32,7 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
             Arrival::Watermark(w) => {
                 now = now.max(Some(*w));
                 for key in keys.values_mut() {
-                    for all in [&mut key.value, &mut key.map, &mut key.list] {
+                    for all in [&mut key.value, &mut key.map, &mut key.list, &mut key.largest, &mut key.sum] {
                         all.retain(|one| Some(one.1 + ttl) > now);
                     }
                 }
@@ -40,6 +48,17 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
                     }
                     "d" => key.map.retain(|one| one.0 != n),
                     "l" => key.list.push((n, written)),
+                    "x" => add(&mut key.largest, (n, written)),
+                    "a" => add(&mut key.sum, (n, written)),
+                    "q" => {
+                        let largest = key.largest.iter().map(|one| one.0).max();
+                        let sum = (!key.sum.is_empty()).then(|| key.sum.iter().map(|one| one.0).sum());
+                        rows.push(format!("{}/{}", el.key, shown(largest, None, sum)));
+                        if renews {
+                            let both = key.largest.iter_mut().chain(&mut key.sum);
+                            both.for_each(|one| one.1 = written);
+                        }
+                    }
                     _ => {
                         let all = |of: &[Written]| of.iter().map(|one| one.0).collect::<Vec<_>>();
                         let mut map = all(&key.map);
@@ -64,7 +83,9 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
 }
 
 fn commands() -> impl Strategy<Value = Vec<Arrival>> {
-    let kinds = prop::sample::select(vec!["w", "m", "m", "d", "l", "r", "r", "r", "W", "W"]);
+    let kinds = prop::sample::select(vec![
+        "w", "m", "m", "d", "l", "x", "x", "a", "a", "q", "q", "r", "r", "r", "W", "W",
+    ]);
     prop::collection::vec((kinds, 0..3, 0i64..6, -9i64..9), 0..40).prop_map(|steps| {
         let mut now = -10;
         let arrival = |(kind, key, n, ahead): (&str, i32, i64, i64)| {

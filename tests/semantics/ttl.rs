@@ -1,13 +1,13 @@
-//! States with a time to live on the watermark: a value, a map and a list, written and shown as the names of elements say.
+//! States with a time to live on the watermark: a value, a map, a list, the largest value and the sum, written and shown as the names of elements say.
 
 use crate::case::{El, number};
 use crate::pipeline::Elements;
 use flow_core::prelude::*;
-use flow_core::process::states::{Timed, TimedEntries};
-use flow_core::process::{ListState, MapState, Ttl};
+use flow_core::process::states::{Timed, TimedEntries, WithFunction};
+use flow_core::process::{AggregatingState, ListState, MapState, ReducingState, Ttl};
 
 /// `ttl 10` or `ttl 10 read`: `w7` writes the value, `m7` an entry of the map, `l7` one of the list, `d7` takes an entry of the map out,
-/// `r1` shows all three.
+/// `r1` shows all three; `x7` adds to the largest value, `a7` to the sum, `q1` shows both.
 pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
     let ttl = Ttl::new(Millis(number(words[1]))).on_watermark();
     let ttl = if words.get(2) == Some(&"read") { ttl.renewed_by_reading() } else { ttl };
@@ -15,11 +15,23 @@ pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
         Timed::new(|| None::<i64>, ttl),
         (
             TimedEntries::new(MapState::<i64, ()>::new, ttl),
-            (TimedEntries::new(ListState::<i64>::new, ttl), ()),
+            (
+                TimedEntries::new(ListState::<i64>::new, ttl),
+                (
+                    WithFunction(TimedEntries::new(|| ReducingState::new(|a: i64, b| a.max(b)), ttl)),
+                    (
+                        WithFunction(TimedEntries::new(
+                            || AggregatingState::new(|a| a.sum(|n: &i64| *n)),
+                            ttl,
+                        )),
+                        (),
+                    ),
+                ),
+            ),
         ),
     );
     let shown = stream.key_by(|el| el.key.clone()).declare(states).on_event(
-        |(mut value, (map, (list, ()))), el: El, ctx| {
+        |(mut value, (map, (list, (largest, (sum, ()))))), el: El, ctx| {
             let (kind, n) = el.name.split_at(1);
             let n = number(n);
             match kind {
@@ -31,6 +43,12 @@ pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
                     map.remove(&n);
                 }
                 "l" => list.push(n),
+                "x" => largest.add(n),
+                "a" => sum.add(&n).expect("small numbers"),
+                "q" => {
+                    let name = shown(largest.get().copied(), None, sum.get());
+                    ctx.emit(El { name, ..el });
+                }
                 _ => {
                     let mut keys: Vec<i64> = map.iter().map(|entry| *entry.0).collect();
                     keys.sort_unstable();

@@ -12,8 +12,8 @@
 /// const GRAPH: Graph = Graph {
 ///     name: "words",
 ///     nodes: &[
-///         Node { id: "words/source", op: "source", stream: "words", shape: Shape::Plain, key: None, state: false },
-///         Node { id: "words/count", op: "count", stream: "words", shape: Shape::Plain, key: None, state: true },
+///         Node { id: "words/source", op: "source", stream: "words", shape: Shape::Plain, key: None, state: false, states: &[] },
+///         Node { id: "words/count", op: "count", stream: "words", shape: Shape::Plain, key: None, state: true, states: &[] },
 ///     ],
 ///     edges: &[Edge { from: 0, to: 1, kind: EdgeKind::Global }],
 ///     mermaid: "",
@@ -54,6 +54,17 @@ pub struct Node {
     pub key: Option<&'static str>,
     /// Does it keep state?
     pub state: bool,
+    /// The states that a process declares.
+    pub states: &'static [State],
+}
+
+/// A state of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Its name.
+    pub name: &'static str,
+    /// What stands in `#[ttl(…)]`, if it has a time to live.
+    pub ttl: Option<&'static str>,
 }
 
 /// From one operator to another, by their places in `nodes`.

@@ -129,6 +129,11 @@ impl<X, K, C> Forked<X, K, C> {
     pub(crate) fn of(stream: Stream<X, K, C>) -> Self {
         Forked { chain: stream.chain, typed: PhantomData }
     }
+
+    /// What leaves a process, nested already.
+    pub(crate) fn made<N>(stream: Stream<N, K, C>) -> Self {
+        Forked { chain: stream.chain, typed: PhantomData }
+    }
 }
 
 /// The stream of one side.

@@ -175,6 +175,10 @@ where
         self.states.fresh()
     }
 
+    fn describe(&self, names: &mut Vec<String>) {
+        self.states.describe(names);
+    }
+
     fn open(&mut self, _: &crate::stage::Context) -> Result<(), OpError> {
         self.states.check().map_err(Into::into)
     }

@@ -1,7 +1,7 @@
 //! How a process is put behind a keyed stream.
 
 use super::Process;
-use super::head::ProcessHead;
+use super::head::{ItemOf, ProcessHead};
 use super::kinds::TimerKinds;
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
@@ -28,6 +28,14 @@ impl<C: Clone, F: Clone, P: Clone, M> Clone for Processed<C, F, P, M> {
     }
 }
 
+/// What `explain` says of a process, with the names of its states.
+pub fn noted(what: &str, describe: impl FnOnce(&mut Vec<String>)) -> String {
+    let mut names = Vec::new();
+    describe(&mut names);
+    let states = names.join(", ");
+    if names.is_empty() { what.to_owned() } else { format!("{what}; states: {states}") }
+}
+
 /// Which watermarks a process with these stamps can tell apart: with event time, all.
 pub fn listens<S: Stamp>(behind: Grid) -> Grid {
     if TypeId::of::<S>() == TypeId::of::<Timestamp>() { Grid::every() } else { behind }
@@ -39,12 +47,15 @@ where
     F: KeyFn<C::Out, Key: Keep<M>>,
     P: Process<F::Key, F::Value, C::Stamp, State: Keep<M>>,
     M: 'static,
+    ItemOf<F::Key, F::Value, C::Stamp, P>: Send + 'static,
 {
-    type Out = P::Out;
+    type Out = ItemOf<F::Key, F::Value, C::Stamp, P>;
     type Stamp = <P::Timers as TimerKinds>::Stamp<C::Stamp>;
     type Root = C::Root;
-    fn build<N: Push<P::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, "state and timers of a key, one look-up an element");
+    fn build<N: Push<Self::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let note =
+            noted("state and timers of a key, one look-up an element", |names| self.process.describe(names));
+        let meta = cx.op(&self.meta, &note);
         self.edge.listen(listens::<C::Stamp>(next.grid()));
         let head =
             ProcessHead::<C::Out, F, P, C::Stamp, N, M>::new(self.key.clone(), self.process, next, meta);
@@ -56,8 +67,7 @@ where
 }
 
 /// What a process `P` behind `key_by` emits.
-type OutOf<X, K, F, P> =
-    <P as Process<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp>>::Out;
+type OutOf<X, K, F, P> = ItemOf<<F as KeyTypes<X>>::Key, <F as KeyTypes<X>>::Value, <K as Kind>::Stamp, P>;
 
 /// Its timers.
 type TimersOf<X, K, F, P> =

@@ -6,9 +6,9 @@
 use super::Process;
 use super::block::Closures;
 use super::block::{Answer, Declaring, Does, DoesEach, Doing, Keyed, Nothing};
-use super::chain::listens;
+use super::chain::{listens, noted};
 use super::context::Context;
-use super::head::ProcessHead;
+use super::head::{ItemOf, ProcessHead};
 use super::kinds::{EventTimers, TimerKinds};
 use super::states::Declared;
 use crate::join::joined::{Both, Detached, SameKey, SideEnds};
@@ -210,12 +210,15 @@ where
     P: Process<Q, Either<L, R>, S, State: Keep<M>>,
     E: SideEnds,
     M: 'static,
+    ItemOf<Q, Either<L, R>, S, P>: Send + 'static,
 {
-    type Out = P::Out;
+    type Out = ItemOf<Q, Either<L, R>, S, P>;
     type Stamp = <P::Timers as TimerKinds>::Stamp<S>;
     type Root = NoRoot;
-    fn build<N: Push<P::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, "two streams share the state and timers of a key");
+    fn build<N: Push<Self::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let note =
+            noted("two streams share the state and timers of a key", |names| self.process.describe(names));
+        let meta = cx.op(&self.meta, &note);
         for edge in &self.edges {
             edge.listen(listens::<S>(next.grid()));
         }
@@ -234,7 +237,7 @@ where
 }
 
 /// What a process `P` of two streams emits.
-type OutOf<Q, L, R, K, P> = <P as Process<Q, Either<L, R>, <K as Kind>::Stamp>>::Out;
+type OutOf<Q, L, R, K, P> = ItemOf<Q, Either<L, R>, <K as Kind>::Stamp, P>;
 
 /// The stream behind a process of two streams.
 pub type CoProcessOf<Q, L, R, K, P, E> = Stream<

@@ -13,7 +13,7 @@ pub struct Context<'a, K, O, S: Stamp = Timestamp, P: TimerKinds = EventTimers> 
     pub(super) hash: u64,
     pub(super) same: &'a dyn Fn(&K, &K) -> bool,
     pub(super) stamp: S,
-    pub(super) out: &'a mut Vec<(O, P::Stamp<S>)>,
+    pub(super) out: &'a mut Vec<(P::Item<O>, P::Stamp<S>)>,
     pub(super) around: &'a mut Around<K>,
     pub(super) clear: bool,
 }
@@ -28,7 +28,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     /// Emits `x`, at the timestamp of the record, or at the time of the timer.
     #[inline(always)]
     pub fn emit(&mut self, x: O) {
-        self.out.push((x, P::stamp(self.stamp)));
+        self.out.push((P::item(x), P::stamp(self.stamp)));
     }
 
     /// The host's clock. It is read once for a batch.

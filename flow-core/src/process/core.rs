@@ -30,7 +30,7 @@ pub struct Core<K, St, O, S: Stamp, P: TimerKinds, N> {
     /// Whether a call has failed: nothing is called any more.
     pub failed: bool,
     /// What a call has emitted.
-    out: Vec<(O, P::Stamp<S>)>,
+    out: Vec<(P::Item<O>, P::Stamp<S>)>,
     meta: Meta,
     faults: Faults,
 }
@@ -46,10 +46,10 @@ pub struct Keys<Same, Hash> {
 impl<K, St, O, S, P, N> Core<K, St, O, S, P, N>
 where
     K: Clone,
-    O: 'static,
+    P::Item<O>: 'static,
     S: Stamp,
     P: TimerKinds,
-    N: Push<O, P::Stamp<S>>,
+    N: Push<P::Item<O>, P::Stamp<S>>,
 {
     /// With nothing kept.
     pub fn new(next: N, meta: Meta) -> Self {

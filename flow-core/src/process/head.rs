@@ -30,12 +30,17 @@ where
     F: KeyFn<X>,
     P: Process<F::Key, F::Value, S>,
     S: Stamp,
-    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+    ItemOf<F::Key, F::Value, S, P>: Send + 'static,
+    N: Push<ItemOf<F::Key, F::Value, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
 {
     pub fn new(key: F, process: P, next: N, meta: Meta) -> Self {
         ProcessHead { core: Core::new(next, meta), key, process, types: PhantomData }
     }
 }
+
+/// What leaves a process `P`.
+pub type ItemOf<K, V, S, P> =
+    <<P as Process<K, V, S>>::Timers as TimerKinds>::Item<<P as Process<K, V, S>>::Out>;
 
 /// After a call: what has a time to live is watched anew.
 #[inline(always)]
@@ -55,7 +60,8 @@ where
     F: KeyFn<X, Key: Keep<M>>,
     P: Process<F::Key, F::Value, S, State: Keep<M>>,
     S: Stamp,
-    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+    ItemOf<F::Key, F::Value, S, P>: Send + 'static,
+    N: Push<ItemOf<F::Key, F::Value, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
     M: 'static,
 {
     type Part = Infallible;

@@ -19,24 +19,38 @@ pub trait TimerKinds: Send + 'static {
     type Stamp<S: Stamp>: Stamp;
     /// The kind of the stream behind.
     type Kind<K: Kind>: Kind<Stamp = Self::Stamp<K::Stamp>, Mode = K::Mode, Bounds = K::Bounds>;
+    /// What leaves a process that emits `O`: that, or a record of one of several sides.
+    type Item<O>;
     /// What a record carries.
     fn stamp<S: Stamp>(stamp: S) -> Self::Stamp<S>;
+    /// What is emitted, as what leaves.
+    fn item<O>(x: O) -> Self::Item<O>;
 }
 
 impl TimerKinds for EventTimers {
     type Stamp<S: Stamp> = S;
     type Kind<K: Kind> = K;
+    type Item<O> = O;
     #[inline(always)]
     fn stamp<S: Stamp>(stamp: S) -> S {
         stamp
+    }
+    #[inline(always)]
+    fn item<O>(x: O) -> O {
+        x
     }
 }
 
 impl TimerKinds for ProcessingTimers {
     type Stamp<S: Stamp> = ();
     type Kind<K: Kind> = K::Untimed;
+    type Item<O> = O;
     #[inline(always)]
     fn stamp<S: Stamp>(_: S) {}
+    #[inline(always)]
+    fn item<O>(x: O) -> O {
+        x
+    }
 }
 
 /// A stream that has event time.

@@ -5,6 +5,7 @@
 //!
 //! * [`context`]: what a process can ask and do; [`kinds`]: what timers do to the event time of what is emitted;
 //! * [`around`](mod@around): timers, watermark and clock of an instance; [`core`](mod@core): the state of all keys, and one call;
+//! * [`sides`]: what it emits beside its results, as streams of their own;
 //! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them; [`connect`]: two streams before one;
 //! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down.
 
@@ -17,12 +18,14 @@ pub mod core;
 mod head;
 pub mod kinds;
 mod saved;
+pub mod sides;
 pub mod states;
 
 pub use chain::{ProcessOf, Processed};
 pub use context::Context;
 pub use kinds::{EventTimers, ProcessingTimers};
-pub use states::{Held, ListState, MapState, Ttl};
+pub use sides::{First, Second, Side, Third, WithSides};
+pub use states::{AggregatingState, Held, ListState, MapState, ReducingState, Ttl};
 
 use crate::op::operator::OpError;
 use crate::stage::Stamp;
@@ -102,6 +105,11 @@ pub trait Process<K, T, S: Stamp = Timestamp>: Clone + Send + 'static {
 
     /// The state of a key that is new.
     fn state(&self) -> Self::State;
+
+    /// The names of its states, for [`Job::explain`](crate::job::Job::explain).
+    fn describe(&self, names: &mut Vec<String>) {
+        let _ = names;
+    }
 
     /// Opens what an instance needs: counters, say.
     ///

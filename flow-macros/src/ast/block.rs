@@ -2,6 +2,7 @@
 //!
 //! Reading never fails: what cannot be read is left out and told.
 
+use super::side::{Side, side_type};
 use crate::diag::Message;
 use crate::message;
 use crate::suggest::closest;
@@ -14,6 +15,7 @@ use syn::{Attribute, Expr, ExprClosure, Local, Pat, Stmt, Token, Type};
 #[derive(Default)]
 pub(crate) struct Block {
     pub states: Vec<State>,
+    pub sides: Vec<Side>,
     pub handlers: Vec<Handler>,
     /// What is wrong, and where.
     pub mistakes: Vec<(TokenStream, Message)>,
@@ -32,6 +34,8 @@ pub(crate) struct Ttl {
     pub length: Expr,
     pub on_watermark: bool,
     pub renewed_by_reading: bool,
+    /// As it is written.
+    pub text: TokenStream,
 }
 
 /// `on_event(|e, ctx| …)`
@@ -50,7 +54,10 @@ pub(crate) const HANDLERS: &[(&str, &str)] = &[
 ];
 
 /// States whose entries expire one by one.
-const OF_ENTRIES: &[&str] = &["MapState", "ListState"];
+const OF_ENTRIES: &[&str] = &["MapState", "ListState", "ReducingState", "AggregatingState"];
+
+/// States that have a function.
+const FUNCTIONAL: &[&str] = &["ReducingState", "AggregatingState"];
 
 /// The block that an argument is.
 pub(crate) fn block(expr: &Expr) -> Option<Block> {
@@ -80,12 +87,18 @@ impl Block {
         self.handlers.iter().any(|one| one.name == handler)
     }
 
+    /// Whether a state or a side has this name.
+    pub(super) fn is_declared(&self, name: &Ident) -> bool {
+        self.states.iter().any(|state| state.name == *name)
+            || self.sides.iter().any(|side| side.name == *name)
+    }
+
     /// Whether one of its closures mentions this name.
     pub fn mentions(&self, name: &str) -> bool {
         self.handlers.iter().any(|one| mentions(one.closure.body.to_token_stream(), name))
     }
 
-    fn mistake(&mut self, at: &dyn ToTokens, message: Message) {
+    pub(super) fn mistake(&mut self, at: &dyn ToTokens, message: Message) {
         self.mistakes.push((at.to_token_stream(), message));
     }
 
@@ -99,8 +112,11 @@ impl Block {
         };
         let (is_mut, name) = (name.mutability.is_some(), &name.ident);
         let Some(ty) = ty else { return self.mistake(name, message::state_without_type(name)) };
+        if let Some(records) = side_type(ty) {
+            return self.side(name, is_mut, records, local);
+        }
         let Some(init) = &local.init else { return self.mistake(name, message::state_without_value(name)) };
-        if self.states.iter().any(|state| state.name == *name) {
+        if self.is_declared(name) {
             return self.mistake(name, message::state_twice(name));
         }
         if !is_mut {
@@ -128,7 +144,8 @@ impl Block {
         for arg in args {
             match (super::given(arg), &mut ttl) {
                 (super::Given::Positional(length), None) => {
-                    ttl = Some(Ttl { length, on_watermark: false, renewed_by_reading: false });
+                    let text = attr.meta.require_list().map(|list| list.tokens.clone()).unwrap_or_default();
+                    ttl = Some(Ttl { length, on_watermark: false, renewed_by_reading: false, text });
                 }
                 (super::Given::Named(one), Some(ttl)) => self.ttl_option(&one, ttl),
                 (super::Given::Positional(at), _) => self.mistake(&at, message::ttl_usage()),
@@ -175,8 +192,17 @@ impl Block {
 impl State {
     /// Whether its entries expire one by one.
     pub fn is_of_entries(&self) -> bool {
+        self.is_one_of(OF_ENTRIES)
+    }
+
+    /// Whether it has a function, which is not written down with it.
+    pub fn is_functional(&self) -> bool {
+        self.is_one_of(FUNCTIONAL)
+    }
+
+    fn is_one_of(&self, names: &[&str]) -> bool {
         let Type::Path(path) = &self.ty else { return false };
-        path.path.segments.last().is_some_and(|last| OF_ENTRIES.iter().any(|name| last.ident == name))
+        path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
     }
 }
 

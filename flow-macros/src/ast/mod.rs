@@ -9,6 +9,7 @@ mod classify;
 mod head;
 pub(crate) mod holes;
 mod nested;
+mod side;
 mod source;
 mod split;
 mod statement;

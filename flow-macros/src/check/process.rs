@@ -50,11 +50,16 @@ fn streams(process: &Ident, block: &Block, shape: Shape, diagnostics: &mut Diagn
     block.has("on_event")
 }
 
-/// A state that no closure mentions.
+/// A state or a side that no closure mentions.
 fn used(block: &Block, diagnostics: &mut Diagnostics) {
     for state in &block.states {
         if !block.mentions(&state.name.to_string()) {
             diagnostics.warning(&state.name, message::state_unused(&state.name));
+        }
+    }
+    for side in &block.sides {
+        if !block.mentions(&side.name.to_string()) {
+            diagnostics.warning(&side.name, message::side_unused(&side.name));
         }
     }
 }

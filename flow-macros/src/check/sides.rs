@@ -1,9 +1,10 @@
 //! Operators with several streams have a name for each.
 
+use crate::ast::Call;
 use crate::diag::Diagnostics;
-use crate::graph::{Ending, Graph, Node, Op, Segment, sides};
+use crate::graph::{Ending, Graph, Node, Op, Segment, is_mistaken, side_names, sides};
 use crate::message;
-use crate::ops::{Output, Shape};
+use crate::ops::{Closures, Operator, Output, Shape};
 
 /// `let (hourly, late) = …` where `late = side`; `partition` and `split_result` give two streams, `split` two to
 /// four. Where nothing is known (a sub-pipeline) the types judge.
@@ -23,8 +24,9 @@ pub(super) fn names_match_streams(graph: &Graph, diagnostics: &mut Diagnostics) 
             let node = graph.node(*id);
             if let (Some((min, max)), Op::Call { call, row }) = (sides(node), &node.op)
                 && !node.output.tainted
+                && !is_mistaken(row, call)
             {
-                diagnostics.error(&call.name, needs_names(node, row.name, min, max));
+                diagnostics.error(&call.name, needs_names(node, call, row, (min, max)));
             }
         }
     }
@@ -32,7 +34,7 @@ pub(super) fn names_match_streams(graph: &Graph, diagnostics: &mut Diagnostics) 
 
 fn end(segment: &Segment, node: &Node, diagnostics: &mut Diagnostics) {
     let Op::Call { call, row } = &node.op else { return };
-    if node.output.tainted || node.input.tainted {
+    if node.output.tainted || node.input.tainted || is_mistaken(row, call) {
         return;
     }
     match (&segment.end, sides(node)) {
@@ -44,13 +46,16 @@ fn end(segment: &Segment, node: &Node, diagnostics: &mut Diagnostics) {
             diagnostics.error(&call.name, message::one_stream_only(row.name));
         }
         (Ending::Sides(_), None) => {}
-        (_, Some((min, max))) => diagnostics.error(&call.name, needs_names(node, row.name, min, max)),
+        (_, Some((min, max))) => diagnostics.error(&call.name, needs_names(node, call, row, (min, max))),
         (_, None) => {}
     }
 }
 
-fn needs_names(node: &Node, name: &str, min: usize, max: usize) -> crate::diag::Message {
-    if node.input.late_side || node.input.shape == Shape::Joined {
+fn needs_names(node: &Node, call: &Call, row: &Operator, (min, max): (usize, usize)) -> crate::diag::Message {
+    let name = row.name;
+    if row.closures == Closures::Block {
+        message::process_sides_need_names(&side_names(row, call))
+    } else if node.input.late_side || node.input.shape == Shape::Joined {
         message::late_side_needs_names(name)
     } else {
         message::sides_need_names(name, min, max)

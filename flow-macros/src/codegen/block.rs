@@ -9,21 +9,24 @@ use syn::parse::Parser;
 use syn::{Expr, Pat, parse_quote};
 
 /// Input: `{ let mut last: Option<f64> = None; on_event(|e, ctx| …); }`, at `process`
-/// Output: `.declare((Plain(move || -> Option<f64> { None }), ())).on_event(move |(mut last, ()), e, ctx| …).done()`
+/// Output: `.declare((Named("last", Plain(move || -> Option<f64> { None })), ())).on_event(move |(mut last, ()), e, ctx| …).done()`
 pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
+    let apart = !block.sides.is_empty();
     let declare = ours("declare");
     let states = nested(block.states.iter().map(|one| state(one, values)));
     let clock = block.has("on_processing_timer").then(|| ours("on_the_clock")).map(|it| quote!(.#it()));
+    let records = block.sides.iter().map(|side| &side.records);
+    let sides = apart.then(|| ours("with_sides")).map(|it| quote!(.#it::<(#(#records,)*)>()));
     let mut handlers: Vec<&Handler> = block.handlers.iter().collect();
     // What is done with a record says what is emitted.
     let place = |one: &&Handler| RECORDS.iter().position(|name| one.name == name).unwrap_or(RECORDS.len());
     handlers.sort_by_key(place);
-    let handlers = handlers.into_iter().map(|one| handler(one, &block.states, values));
+    let handlers = handlers.into_iter().map(|one| handler(one, block, values));
     // With the user's own span, not one of the macro's: this call is the place that errors of the run name.
-    let done = Ident::new("done", at);
+    let done = Ident::new(if apart { "apart" } else { "done" }, at);
     let done = quote_spanned!(at=> #done());
-    quote!(.#declare(#states) #clock #(#handlers)* .#done)
+    quote!(.#declare(#states) #clock #sides #(#handlers)* .#done)
 }
 
 /// What is done with records, in the order in which the builder takes it.
@@ -35,8 +38,16 @@ fn nested(all: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
 }
 
 /// Input: `#[ttl(1h, on = watermark)] let mut last: Option<f64> = None;`
-/// Output: `Timed::new(move || -> Option<f64> { None }, Ttl::new(Millis(3600000)).on_watermark())`
+/// Output: `Named("last", Timed::new(move || -> Option<f64> { None }, Ttl::new(Millis(3600000)).on_watermark()))`
 fn state(state: &State, values: &Values) -> TokenStream {
+    let declared = declared(state, values);
+    let declared =
+        if state.is_functional() { quote!(::flow_core::__rt::WithFunction(#declared)) } else { declared };
+    let name = state.name.to_string();
+    quote!(::flow_core::__rt::Named(#name, #declared))
+}
+
+fn declared(state: &State, values: &Values) -> TokenStream {
     let State { ty, init, ttl, .. } = state;
     let make: Expr = parse_quote!(|| -> #ty { #init });
     let make = rewritten(&make, Mode::Owned, values);
@@ -56,8 +67,8 @@ fn state(state: &State, values: &Values) -> TokenStream {
 /// Output: `.on_timer(move |(last, ()), t, ctx| { let _ = &last; … })`
 ///
 /// A closure that leaves a state alone is no mistake, so each is looked at. What has a time to live is written through its name.
-fn handler(one: &Handler, states: &[State], values: &Values) -> TokenStream {
-    let mut closure = one.closure.clone();
+fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
+    let (states, mut closure) = (&block.states, one.closure.clone());
     let names = states.iter().map(|state| {
         let (name, held) = (&state.name, held(state));
         quote!(#held #name)
@@ -65,16 +76,26 @@ fn handler(one: &Handler, states: &[State], values: &Values) -> TokenStream {
     if let Ok(states) = Pat::parse_single.parse2(nested(names)) {
         closure.inputs.insert(0, states);
     }
-    if !states.is_empty() {
+    if !states.is_empty() || !block.sides.is_empty() {
         let looks = states.iter().map(|state| {
             let (name, held) = (&state.name, held(state));
             quote!(let _ = &#held #name;)
         });
         let body = &closure.body;
-        *closure.body = parse_quote!({ #(#looks)* #body });
+        let sides = sides(block);
+        *closure.body = parse_quote!({ #(#looks)* #(#sides)* #body });
     }
     let (name, closure) = (&one.name, rewritten(&Expr::Closure(closure), Mode::Owned, values));
     quote!(.#name(#closure))
+}
+
+/// Input: `let small: Side<Small> = side();`
+/// Output: `let small = Side::<Small, First>::new(); let _ = small;`
+fn sides(block: &Block) -> impl Iterator<Item = TokenStream> {
+    block.sides.iter().zip(["First", "Second", "Third"]).map(|(side, at)| {
+        let (name, records, at) = (&side.name, &side.records, Ident::new(at, Span::mixed_site()));
+        quote!(let #name = ::flow_core::__rt::Side::<#records, ::flow_core::__rt::#at>::new(); let _ = #name;)
+    })
 }
 
 /// `mut`, where the name stands for a value with a time to live.

@@ -49,7 +49,19 @@ fn one_node(node: &PictureNode, graph: &TokenStream) -> TokenStream {
         Some(key) => quote!(::core::option::Option::Some(#key)),
         None => quote!(::core::option::Option::None),
     };
-    quote!(#graph::Node { id: #id, op: #op, stream: #stream, shape: #graph::Shape::#shape, key: #key, state: #state })
+    let states = node.states.iter().map(|(name, ttl)| {
+        let ttl = match ttl {
+            Some(ttl) => quote!(::core::option::Option::Some(#ttl)),
+            None => quote!(::core::option::Option::None),
+        };
+        quote!(#graph::State { name: #name, ttl: #ttl })
+    });
+    quote! {
+        #graph::Node {
+            id: #id, op: #op, stream: #stream, shape: #graph::Shape::#shape, key: #key, state: #state,
+            states: &[#(#states),*],
+        }
+    }
 }
 
 fn one_edge(edge: &PictureEdge, graph: &TokenStream) -> TokenStream {

@@ -8,7 +8,9 @@ mod names;
 mod node;
 
 pub(crate) use self::build::build;
-pub(crate) use self::node::{is_on_the_clock, key_text, literal_text, sides, window_text};
+pub(crate) use self::node::{
+    is_mistaken, is_on_the_clock, key_text, literal_text, side_names, sides, states, window_text,
+};
 
 use crate::ast::Call;
 use crate::ops::{EdgeKind, Operator, Output, Shape};

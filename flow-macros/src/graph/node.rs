@@ -44,11 +44,25 @@ fn time(row: &Operator, call: &Call, input: Flow) -> Domain {
 
 /// What a process emits from timers of the clock has no event time.
 pub(crate) fn is_on_the_clock(row: &Operator, call: &Call) -> bool {
-    let block = |arg: &Arg| match arg {
+    block_of(row, call).is_some_and(|block| block.has("on_processing_timer"))
+}
+
+fn block_of(row: &Operator, call: &Call) -> Option<crate::ast::Block> {
+    call.args.iter().find_map(|arg| match arg {
         Arg::Value(expr) if row.closures == Closures::Block => crate::ast::block(expr),
         _ => None,
-    };
-    call.args.iter().filter_map(block).any(|block| block.has("on_processing_timer"))
+    })
+}
+
+/// Whether the block of a process has a mistake, which is told by itself.
+pub(crate) fn is_mistaken(row: &Operator, call: &Call) -> bool {
+    block_of(row, call).is_some_and(|block| !block.mistakes.is_empty())
+}
+
+/// The sides of a process, by name.
+pub(crate) fn side_names(row: &Operator, call: &Call) -> Vec<String> {
+    block_of(row, call)
+        .map_or_else(Vec::new, |block| block.sides.iter().map(|one| one.name.to_string()).collect())
 }
 
 /// `late = side` holds from the window up to the operator that closes it.
@@ -106,6 +120,10 @@ pub(crate) fn sides(node: &Node) -> Option<(usize, usize)> {
     match &node.op {
         Op::Call { call, row } => match row.output {
             Output::Sides { min, max } => Some((min, max)),
+            _ if row.closures == Closures::Block => {
+                let sides = side_names(row, call).len();
+                (sides > 0).then_some((sides + 1, sides + 1))
+            }
             _ if node.input.shape == Shape::Joined => late_side(row, call, node.input).then_some((2, 2)),
             _ if node.input.late_side && node.output.shape != Shape::Windowed => Some((2, 2)),
             _ => None,
@@ -134,6 +152,13 @@ pub(crate) fn window_text(node: &Node) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// The names of the states of a process, each with what stands in its `#[ttl(…)]`.
+pub(crate) fn states(node: &Node) -> Vec<(String, Option<String>)> {
+    let Op::Call { call, row } = &node.op else { return Vec::new() };
+    let states = block_of(row, call).map(|block| block.states).unwrap_or_default();
+    states.into_iter().map(|state| (state.name.to_string(), state.ttl.map(|ttl| text(ttl.text)))).collect()
 }
 
 /// A literal zero, whatever its unit.

@@ -43,6 +43,25 @@ pub(crate) fn state_unused(name: &Ident) -> Message {
     Message::new(format!("state `{name}` is never used")).help("remove it, or use it in `on_event`")
 }
 
+pub(crate) fn side_usage(name: &Ident) -> Message {
+    Message::new("a side says of which type its records are, and nothing else")
+        .help(format!("write `let {name}: Side<Type> = side();`"))
+}
+
+pub(crate) fn side_attribute() -> Message {
+    Message::new("a side has no attributes").help("remove it: a side keeps nothing")
+}
+
+pub(crate) fn too_many_sides(max: usize) -> Message {
+    Message::new(format!("a process has at most {max} sides"))
+        .help("send an `enum` to one side, and take it apart with `.split(…)` behind the process")
+}
+
+pub(crate) fn side_unused(name: &Ident) -> Message {
+    Message::new(format!("nothing is sent to side `{name}`"))
+        .help(format!("remove it, or write `ctx.output({name}, record);`"))
+}
+
 pub(crate) fn state_attribute() -> Message {
     Message::new("a state has no such attribute")
         .help("there is `#[ttl(1h)]`: how long it lives after it was written")

@@ -1,6 +1,6 @@
 //! The graph as it is shown: what `GRAPH` holds and the pictures are drawn from.
 
-use crate::graph::{Graph, NodeId, Op, key_text, window_text};
+use crate::graph::{Graph, NodeId, Op, key_text, states, window_text};
 use crate::ops::{EdgeKind, Shape};
 
 pub(crate) struct Picture {
@@ -18,6 +18,8 @@ pub(crate) struct PictureNode {
     /// What a window is described as.
     pub window: Option<String>,
     pub state: bool,
+    /// Names of the states of a process, and what stands in `#[ttl(…)]`.
+    pub states: Vec<(String, Option<String>)>,
 }
 
 pub(crate) struct PictureEdge {
@@ -41,6 +43,7 @@ pub(super) fn picture(graph: &Graph) -> Picture {
                 key: key_text(node),
                 window: window_text(node),
                 state: matches!(&node.op, Op::Call { row, .. } if row.stateful),
+                states: states(node),
             });
         }
     }

@@ -5,6 +5,7 @@ mod examples;
 mod expansions;
 mod labels;
 mod pictures;
+mod processes;
 
 use crate::diag::{Diagnostics, Report};
 use proc_macro2::{TokenStream, TokenTree};

@@ -59,6 +59,9 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
     type Stored = Lasting<T>;
     type View<'a> = Held<'a, T>;
     const LIVES: bool = true;
+    fn ttl(&self) -> Option<Ttl> {
+        Some(self.ttl)
+    }
     fn check(&self) -> Result<(), String> {
         self.ttl.check()
     }

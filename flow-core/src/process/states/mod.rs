@@ -3,14 +3,18 @@
 //! States are pairs in pairs that end in `()`: `(Plain(|| 0), (Timed::new(|| None, ttl), ()))`. Beside each kind stands what a
 //! process sees of it: a `&mut T`, or a [`Held`] of one with a time to live.
 
+mod folded;
 mod held;
 mod list;
 mod map;
+mod named;
 mod ttl;
 
+pub use folded::{AggregatingState, Functional, ReducingState, WithFunction};
 pub use held::{Held, Lasting, Timed};
 pub use list::ListState;
 pub use map::MapState;
+pub use named::Named;
 pub use ttl::{Moment, Now, On, Ttl};
 
 /// States that are declared, or one of them.
@@ -21,6 +25,14 @@ pub trait Declared: Clone + Send + 'static {
     type View<'a>;
     /// Whether something of it has a time to live.
     const LIVES: bool;
+    /// How long it lives, if it has a time to live.
+    fn ttl(&self) -> Option<Ttl> {
+        None
+    }
+    /// Its names, and how long each lives, for people.
+    fn describe(&self, names: &mut Vec<String>) {
+        let _ = names;
+    }
     /// What the user has said wrongly.
     ///
     /// # Errors
@@ -59,6 +71,10 @@ impl<A: Declared, B: Declared> Declared for (A, B) {
     type Stored = (A::Stored, B::Stored);
     type View<'a> = (A::View<'a>, B::View<'a>);
     const LIVES: bool = A::LIVES | B::LIVES;
+    fn describe(&self, names: &mut Vec<String>) {
+        self.0.describe(names);
+        self.1.describe(names);
+    }
     fn check(&self) -> Result<(), String> {
         self.0.check()?;
         self.1.check()
@@ -107,7 +123,7 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Plai
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no entries that could expire one by one",
     label = "not a state of entries",
-    note = "`MapState` and `ListState` have"
+    note = "`MapState`, `ListState`, `ReducingState` and `AggregatingState` have"
 )]
 pub trait Entries: Send + 'static {
     /// Says that entries expire so long after they are written, and what time it is; what has expired leaves. How much.
@@ -136,6 +152,9 @@ impl<T: Entries, I: Fn() -> T + Clone + Send + 'static> Declared for TimedEntrie
     type Stored = T;
     type View<'a> = &'a mut T;
     const LIVES: bool = true;
+    fn ttl(&self) -> Option<Ttl> {
+        Some(self.ttl)
+    }
     fn check(&self) -> Result<(), String> {
         self.ttl.check()
     }

@@ -1,6 +1,7 @@
 //! How long a state lives, and on which clock.
 
 use crate::time::{Millis, Timestamp};
+use std::fmt;
 
 /// The clock of a time to live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,14 @@ pub struct Ttl {
     on: On,
     /// Whether reading counts as writing.
     pub(super) renews: bool,
+}
+
+impl fmt::Display for Ttl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let on = if self.on == On::Watermark { " on the watermark" } else { "" };
+        let renew = if self.renews { ", renewed by reading" } else { "" };
+        write!(f, "ttl {}{on}{renew}", Millis(self.length))
+    }
 }
 
 impl Ttl {

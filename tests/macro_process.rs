@@ -1,0 +1,155 @@
+//! Processes written in `dataflow!`, with sides.
+
+use flow_core::aggregate::Overflow;
+use flow_core::op::operator::OpError;
+use flow_core::prelude::*;
+use flow_core::process::{First, Side, WithSides};
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, PartialEq)]
+struct Small(i64);
+
+dataflow! {
+    fn sides(numbers: Vec<(u32, i64)>, limit: i64, large: Collected<(u32, i64)>, small: Collected<Small>, quiet: Collected<String>) {
+        let numbers = source(from_vec(numbers)).event_time(|n| n.1, disorder = 0s);
+        let (large_ones, small_ones, quiet_ones) = numbers.key_by(|n| n.0).process({
+            let mut seen: u64 = 0;
+            #[ttl(1h, on = watermark)]
+            let mut largest: ReducingState<i64> = ReducingState::new(|a, b| a.max(b));
+            #[ttl(2d)]
+            let mut mean: AggregatingState<i64, _> = AggregatingState::new(|a| a.mean(|n| *n));
+            let small: Side<Small> = side();
+            let quiet: Side<String> = side();
+            on_timer(|t, ctx| {
+                if *seen == 1 {
+                    let text = format!("{} at {}", ctx.key(), t.millis());
+                    ctx.output(quiet, text);
+                } else if t.millis() == 130 {
+                    ctx.output(quiet, format!("{:?} {:?}", largest.get(), mean.get()));
+                }
+            });
+            on_event(|n, ctx| {
+                *seen += 1;
+                largest.add(n.1);
+                mean.add(&n.1)?;
+                ctx.set_timer(ctx.timestamp() + 100ms);
+                if n.1 < limit {
+                    ctx.output(small, Small(n.1));
+                } else {
+                    ctx.emit(n);
+                }
+                Ok::<(), Overflow>(())
+            });
+        });
+        large_ones.collect(&large);
+        small_ones.collect(&small);
+        quiet_ones.collect(&quiet);
+    }
+
+    fn of_two(left: Vec<u32>, right: Vec<&'static str>, all: Collected<u32>, texts: Collected<&'static str>) {
+        let left = source(from_vec(left)).key_by(|n| *n);
+        let right = source(from_vec(right)).key_by(|t| t.len() as u32);
+        let (numbers, others) = left.connect(right).process({
+            let text: Side<&'static str> = side();
+            on_right(|t, ctx| ctx.output(text, t));
+            on_left(|n, ctx| ctx.emit(n));
+        });
+        numbers.collect(&all);
+        others.collect(&texts);
+    }
+
+    fn windows_behind_sides(numbers: Vec<(u32, i64)>, counts: Collected<u64>, rest: PathBuf) {
+        let numbers = source(from_vec(numbers)).event_time(|n| n.1, disorder = 0s);
+        let (_, clocked, small) = numbers.key_by(|n| n.0).process({
+            let clocked: Side<u32> = side();
+            let small: Side<(u32, i64)> = side();
+            on_event(|n, ctx| {
+                ctx.output(small, n);
+                ctx.output(clocked, n.0);
+                ctx.emit(n.0);
+            });
+        });
+        small.window(tumbling(10ms)).count().map(|w| w.value).collect(&counts);
+        clocked.sink(text_file(rest));
+    }
+}
+
+#[test]
+fn records_go_to_their_sides() {
+    let (large, small, quiet) = (Collected::new(), Collected::new(), Collected::new());
+    let numbers = vec![(1, 5), (2, 20), (1, 30)];
+    let job = sides(numbers, 10, large.clone(), small.clone(), quiet.clone());
+    let explained = job.explain().expect("a plan");
+    let states = "states: seen, largest (ttl 1h on the watermark), mean (ttl 2d)";
+    assert!(explained.contains(states), "{explained}");
+    job.simulate(1).expect("a run");
+    assert_eq!(large.take(), [(2, 20), (1, 30)]);
+    assert_eq!(small.take(), [Small(5)]);
+    assert_eq!(quiet.take(), ["2 at 120", "Some(30) Some(17.5)"]);
+}
+
+#[test]
+fn the_graph_names_states() {
+    let process = sides::GRAPH.nodes.iter().find(|node| node.op == "process").expect("it is there");
+    let states: Vec<_> = process.states.iter().map(|state| (state.name, state.ttl)).collect();
+    assert_eq!(states, [("seen", None), ("largest", Some("1h, on = watermark")), ("mean", Some("2d"))]);
+}
+
+#[test]
+fn two_streams_and_sides() {
+    let (all, texts) = (Collected::new(), Collected::new());
+    of_two(vec![1, 2], vec!["abc", "d"], all.clone(), texts.clone()).run().expect("a run");
+    let (mut numbers, mut words) = (all.take(), texts.take());
+    numbers.sort_unstable();
+    words.sort_unstable();
+    assert_eq!((numbers, words), (vec![1, 2], vec!["abc", "d"]));
+}
+
+#[test]
+fn a_side_has_event_time() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (counts, file) = (Collected::new(), dir.path().join("rest.txt"));
+    windows_behind_sides(vec![(1, 1), (2, 5), (3, 12)], counts.clone(), file.clone()).run().expect("a run");
+    assert_eq!(counts.take(), [2, 1]);
+    let mut rest: Vec<String> =
+        std::fs::read_to_string(file).expect("it is there").lines().map(Into::into).collect();
+    rest.sort();
+    assert_eq!(rest, ["1", "2", "3"]);
+}
+
+/// Even numbers, and the others in words.
+#[derive(Clone)]
+struct Even;
+
+impl Process<u32, u32> for Even {
+    type State = ();
+    type Out = u32;
+    type Timers = WithSides<EventTimers, (String,)>;
+    fn state(&self) {}
+    fn event(
+        &mut self,
+        n: u32,
+        (): &mut (),
+        ctx: &mut ProcessContext<'_, u32, u32, Timestamp, Self::Timers>,
+    ) -> std::result::Result<(), OpError> {
+        match n % 2 {
+            0 => ctx.emit(n),
+            _ => ctx.output(Side::<String, First>::new(), n.to_string()),
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn sides_by_hand() {
+    let (even, odd) = (Collected::new(), Collected::new());
+    let job = Job::build("by hand", |job| {
+        let numbers = source(from_iter(0..4u32)).event_time(|n| i64::from(*n)).disorder(Millis(0));
+        let sides = numbers.key_by(|n| *n).process(Even).split(|x| x);
+        let (a, b) = sides.roots();
+        let ends = (a.collect(&even), b.collect(&odd));
+        job.add(sides.fork(ends));
+    });
+    job.simulate(1).expect("a run");
+    assert_eq!((even.take(), odd.take()), (vec![0, 2], vec!["1".to_owned(), "3".to_owned()]));
+}

@@ -1,0 +1,35 @@
+use flow_core::prelude::*;
+
+#[derive(Clone, Debug)]
+struct Ride {
+    id: u64,
+    at: i64,
+    fare: f64,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    pub fn p() {
+        let rides = source(from_vec(rides())).event_time(|r| r.at, disorder = 0s);
+        let (large, small) = rides.key_by(|r| r.id).process({
+            let mut seen: u64 = 0;
+            let small: Side<Ride> = side();
+            on_event(|ride, ctx| {
+                *seen += 1;
+                if ride.fare < 1.0 {
+                    ctx.output(small, ride);
+                } else {
+                    ctx.output(seen, 1);
+                    ctx.emit(ride);
+                }
+            });
+        });
+        large.for_each(|x| println!("{x:?}"));
+        small.for_each(|x| println!("{x:?}"));
+    }
+}
+
+fn main() {}
