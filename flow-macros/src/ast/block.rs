@@ -25,6 +25,8 @@ pub(crate) struct State {
     pub ty: Type,
     pub init: Expr,
     pub ttl: Option<Ttl>,
+    /// Whether it says `#[ttl(never)]`.
+    pub lives_forever: bool,
 }
 
 /// `#[ttl(1h, on = watermark, renew = read)]`
@@ -32,6 +34,16 @@ pub(crate) struct Ttl {
     pub length: Expr,
     pub on_watermark: bool,
     pub renewed_by_reading: bool,
+}
+
+/// What `#[ttl(…)]` says.
+enum Life {
+    For(Ttl),
+    Forever,
+}
+
+fn is_never(expr: &Expr) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident("never"))
 }
 
 /// `on_event(|e, ctx| …)`
@@ -106,13 +118,18 @@ impl Block {
         if !is_mut {
             return self.mistake(name, message::state_not_mut(name));
         }
-        let ttl = local.attrs.iter().filter_map(|attr| self.attribute(attr)).last();
-        let state = State { name: name.clone(), ty: ty.clone(), init: (*init.expr).clone(), ttl };
-        self.states.push(state);
+        let life = local.attrs.iter().filter_map(|attr| self.attribute(attr)).last();
+        let (ttl, lives_forever) = match life {
+            Some(Life::For(ttl)) => (Some(ttl), false),
+            Some(Life::Forever) => (None, true),
+            None => (None, false),
+        };
+        let init = (*init.expr).clone();
+        self.states.push(State { name: name.clone(), ty: ty.clone(), init, ttl, lives_forever });
     }
 
     /// Of the attributes only `ttl` is one of a state.
-    fn attribute(&mut self, attr: &Attribute) -> Option<Ttl> {
+    fn attribute(&mut self, attr: &Attribute) -> Option<Life> {
         if attr.path().is_ident("doc") {
             return None;
         }
@@ -124,9 +141,16 @@ impl Block {
             self.mistake(attr, message::ttl_usage());
             return None;
         };
+        if args.len() == 1 && args.first().is_some_and(is_never) {
+            return Some(Life::Forever);
+        }
         let mut ttl = None;
         for arg in args {
             match (super::given(arg), &mut ttl) {
+                (super::Given::Positional(never), _) if is_never(&never) => {
+                    self.mistake(&never, message::never_is_all());
+                    return None;
+                }
                 (super::Given::Positional(length), None) => {
                     ttl = Some(Ttl { length, on_watermark: false, renewed_by_reading: false });
                 }
@@ -138,7 +162,7 @@ impl Block {
         if ttl.is_none() {
             self.mistake(attr, message::ttl_usage());
         }
-        ttl
+        ttl.map(Life::For)
     }
 
     fn ttl_option(&mut self, one: &super::NamedArg, ttl: &mut Ttl) {

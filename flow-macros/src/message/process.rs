@@ -45,12 +45,24 @@ pub(crate) fn state_unused(name: &Ident) -> Message {
 
 pub(crate) fn state_attribute() -> Message {
     Message::new("a state has no such attribute")
-        .help("there is `#[ttl(1h)]`: how long it lives after it was written")
+        .help("there is `#[ttl(1h)]`: how long it lives after it was written, and `#[ttl(never)]`")
 }
 
 pub(crate) fn ttl_usage() -> Message {
     Message::new("`ttl` says how long a state lives after it was written")
-        .help("write `#[ttl(1h)]`, `#[ttl(1h, on = watermark)]` or `#[ttl(1h, renew = read)]`")
+        .help("write `#[ttl(1h)]`, `#[ttl(1h, on = watermark)]` or `#[ttl(1h, renew = read)]`; `#[ttl(never)]` says that it lives for ever")
+}
+
+pub(crate) fn never_is_all() -> Message {
+    Message::new("a state that lives for ever has no clock, and nothing renews it")
+        .help("write `#[ttl(never)]`")
+}
+
+pub(crate) fn unbounded_state(name: &Ident) -> Message {
+    Message::new(format!(
+        "this input has no end, and `{name}` is kept for each key that ever came: nothing takes it out"
+    ))
+    .help("write `#[ttl(1h)]` before it, or call `ctx.clear()` when a key is done; `#[ttl(never)]` says that this is meant")
 }
 
 pub(crate) fn ttl_on() -> Message {
