@@ -6,6 +6,7 @@ pub use crate::host::HostKind;
 pub use crate::job::{Job, JobHandle};
 pub use crate::metrics::Report;
 pub use crate::op::{Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
+pub use crate::process::{BroadcastContext, BroadcastProcess};
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
 pub use crate::process::{ListState, MapState};
 pub use crate::short_string::ShortString;

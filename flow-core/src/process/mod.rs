@@ -6,10 +6,12 @@
 //! * [`context`]: what a process can ask and do; [`kinds`]: what timers do to the event time of what is emitted;
 //! * [`around`](mod@around): timers, watermark and clock of an instance; [`core`](mod@core): the state of all keys, and one call;
 //! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them; [`connect`]: two streams before one;
+//!   [`broadcast`]: one beside a stream that every instance reads;
 //! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down.
 
 pub mod around;
 pub mod block;
+pub mod broadcast;
 mod chain;
 pub mod connect;
 pub mod context;
@@ -19,6 +21,7 @@ pub mod kinds;
 mod saved;
 pub mod states;
 
+pub use broadcast::{BroadcastContext, BroadcastProcess};
 pub use chain::{ProcessOf, Processed};
 pub use context::Context;
 pub use kinds::{EventTimers, ProcessingTimers};

@@ -14,6 +14,8 @@ use syn::{Attribute, Expr, ExprClosure, Local, Pat, Stmt, Token, Type};
 #[derive(Default)]
 pub(crate) struct Block {
     pub states: Vec<State>,
+    /// `#[broadcast] let mut rules: …`: what every instance has.
+    pub shared: Option<State>,
     pub handlers: Vec<Handler>,
     /// What is wrong, and where.
     pub mistakes: Vec<(TokenStream, Message)>,
@@ -57,6 +59,7 @@ pub(crate) const HANDLERS: &[(&str, &str)] = &[
     ("on_event", "on_event(|event, ctx| …)"),
     ("on_left", "on_left(|record, ctx| …)"),
     ("on_right", "on_right(|record, ctx| …)"),
+    ("on_broadcast", "on_broadcast(|record, ctx| …)"),
     ("on_timer", "on_timer(|t, ctx| …)"),
     ("on_processing_timer", "on_processing_timer(|t, ctx| …)"),
 ];
@@ -112,11 +115,24 @@ impl Block {
         let (is_mut, name) = (name.mutability.is_some(), &name.ident);
         let Some(ty) = ty else { return self.mistake(name, message::state_without_type(name)) };
         let Some(init) = &local.init else { return self.mistake(name, message::state_without_value(name)) };
-        if self.states.iter().any(|state| state.name == *name) {
+        if self.states.iter().chain(&self.shared).any(|state| state.name == *name) {
             return self.mistake(name, message::state_twice(name));
         }
         if !is_mut {
             return self.mistake(name, message::state_not_mut(name));
+        }
+        let init = (*init.expr).clone();
+        if let Some(attr) = local.attrs.iter().find(|attr| attr.path().is_ident("broadcast")) {
+            let alone = local.attrs.iter().all(|one| one.path().is_ident("doc") || std::ptr::eq(one, attr));
+            if !alone || attr.meta.require_path_only().is_err() {
+                return self.mistake(attr, message::broadcast_usage());
+            }
+            if self.shared.is_some() {
+                return self.mistake(name, message::broadcast_twice(name));
+            }
+            let (name, ty) = (name.clone(), ty.clone());
+            self.shared = Some(State { name, ty, init, ttl: None, lives_forever: true });
+            return;
         }
         let life = local.attrs.iter().filter_map(|attr| self.attribute(attr)).last();
         let (ttl, lives_forever) = match life {
@@ -124,7 +140,6 @@ impl Block {
             Some(Life::Forever) => (None, true),
             None => (None, false),
         };
-        let init = (*init.expr).clone();
         self.states.push(State { name: name.clone(), ty: ty.clone(), init, ttl, lives_forever });
     }
 

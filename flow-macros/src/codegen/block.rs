@@ -12,20 +12,25 @@ use syn::{Expr, Pat, parse_quote};
 /// Output: `.declare((Plain(move || -> Option<f64> { None }), ())).on_event(move |(mut last, ()), e, ctx| …).done()`
 pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
-    let (declare, done) = (ours("declare"), ours("done"));
+    let declare = ours(if block.shared.is_some() { "declare_beside" } else { "declare" });
+    let done = ours("done");
     let states = nested(block.states.iter().map(|one| state(one, values)));
+    let shared = block.shared.as_ref().map(|State { ty, init, .. }| {
+        let make = rewritten(&parse_quote!(|| -> #ty { #init }), Mode::Owned, values);
+        quote!(, #make)
+    });
     let clock = block.has("on_processing_timer").then(|| ours("on_the_clock")).map(|it| quote!(.#it()));
     let mut handlers: Vec<&Handler> = block.handlers.iter().collect();
     // What is done with a record says what is emitted.
     let place = |one: &&Handler| RECORDS.iter().position(|name| one.name == name).unwrap_or(RECORDS.len());
     handlers.sort_by_key(place);
-    let handlers = handlers.into_iter().map(|one| handler(one, &block.states, values));
+    let handlers = handlers.into_iter().map(|one| handler(one, block, values));
     let done = quote_spanned!(at.resolved_at(Span::mixed_site())=> #done());
-    quote!(.#declare(#states) #clock #(#handlers)* .#done)
+    quote!(.#declare(#states #shared) #clock #(#handlers)* .#done)
 }
 
 /// What is done with records, in the order in which the builder takes it.
-const RECORDS: [&str; 3] = ["on_event", "on_left", "on_right"];
+const RECORDS: [&str; 4] = ["on_event", "on_left", "on_right", "on_broadcast"];
 
 /// Pairs in pairs, so that any number will do.
 fn nested(all: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
@@ -54,17 +59,25 @@ fn state(state: &State, values: &Values) -> TokenStream {
 /// Output: `.on_timer(move |(last, ()), t, ctx| { let _ = &last; … })`
 ///
 /// A closure that leaves a state alone is no mistake, so each is looked at. What has a time to live is written through its name.
-fn handler(one: &Handler, states: &[State], values: &Values) -> TokenStream {
+///
+/// What every instance has comes behind the states of a key, which `on_broadcast` has not.
+fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
     let mut closure = one.closure.clone();
-    let names = states.iter().map(|state| {
-        let (name, held) = (&state.name, held(state));
-        quote!(#held #name)
-    });
-    if let Ok(states) = Pat::parse_single.parse2(nested(names)) {
-        closure.inputs.insert(0, states);
+    let of_key = one.name != "on_broadcast";
+    let states: &[State] = if of_key { &block.states } else { &[] };
+    if let Some(State { name, .. }) = &block.shared {
+        closure.inputs.insert(0, parse_pat(quote!(#name)));
     }
-    if !states.is_empty() {
-        let looks = states.iter().map(|state| {
+    if of_key {
+        let names = states.iter().map(|state| {
+            let (name, held) = (&state.name, held(state));
+            quote!(#held #name)
+        });
+        closure.inputs.insert(0, parse_pat(nested(names)));
+    }
+    let seen: Vec<&State> = states.iter().chain(&block.shared).collect();
+    if !seen.is_empty() {
+        let looks = seen.iter().map(|state| {
             let (name, held) = (&state.name, held(state));
             quote!(let _ = &#held #name;)
         });
@@ -73,6 +86,11 @@ fn handler(one: &Handler, states: &[State], values: &Values) -> TokenStream {
     }
     let (name, closure) = (&one.name, rewritten(&Expr::Closure(closure), Mode::Owned, values));
     quote!(.#name(#closure))
+}
+
+/// A pattern that is one: names, and pairs of them.
+fn parse_pat(tokens: TokenStream) -> Pat {
+    Pat::parse_single.parse2(tokens.clone()).unwrap_or(Pat::Verbatim(tokens))
 }
 
 /// `mut`, where the name stands for a value with a time to live.

@@ -45,7 +45,7 @@ pub(crate) fn state_unused(name: &Ident) -> Message {
 
 pub(crate) fn state_attribute() -> Message {
     Message::new("a state has no such attribute")
-        .help("there is `#[ttl(1h)]`: how long it lives after it was written, and `#[ttl(never)]`")
+        .help("there is `#[ttl(1h)]`: how long it lives after it was written, and `#[ttl(never)]`; `#[broadcast]` is one behind `connect_broadcast`")
 }
 
 pub(crate) fn ttl_usage() -> Message {
@@ -85,7 +85,7 @@ pub(crate) fn ttl_without_event_time() -> Message {
 }
 
 pub(crate) fn unknown_handler(name: &str, meant: Option<&str>) -> Message {
-    let has = "a process has `on_event`, `on_timer` and `on_processing_timer`, and behind `connect` `on_left` and `on_right`";
+    let has = "a process has `on_event`, `on_timer` and `on_processing_timer`, behind `connect` `on_left` and `on_right`, and behind `connect_broadcast` `on_broadcast`";
     let text = Message::new(format!("a process does nothing on `{name}`"));
     match meant {
         Some(meant) => text.help(format!("did you mean `{meant}`? {has}")),
@@ -145,6 +145,58 @@ pub(crate) fn connect_used_twice(name: &Ident) -> Message {
     Message::new(format!("`{name}` is used twice, but two connected streams have one process only"))
         .help("write a `connect` for each, or use twice what comes of it")
 }
+
+pub(crate) fn beside_not_closed(operator: &str) -> Message {
+    Message::new(format!("`{operator}` stands behind `connect_broadcast`, but two streams are not one yet"))
+        .help(format!("say first what is done with their records: {BESIDE}"))
+}
+
+pub(crate) fn beside_never_closed(operator: &str) -> Message {
+    Message::new(format!("nothing says what is done with the records of this `{operator}`"))
+        .help(format!("put {BESIDE} behind it"))
+}
+
+pub(crate) fn all_with_a_key(operator: &Operator) -> Message {
+    Message::new(format!(
+        "every instance gets every record of this stream, so its key says nothing to `{}`",
+        operator.name
+    ))
+    .help(format!("leave `key_by` out: `{}`", operator.usage))
+}
+
+pub(crate) fn broadcast_state_missing() -> Message {
+    Message::new("this process does not say what every instance keeps of the records that all get")
+        .help("write `#[broadcast] let mut rules: Type = initial;`")
+}
+
+pub(crate) fn broadcast_handler_missing() -> Message {
+    Message::new("this process does not say what is done with a record that every instance gets")
+        .help("write `on_broadcast(|record, ctx| …);`")
+}
+
+pub(crate) fn broadcast_of_nothing(what: &str) -> Message {
+    Message::new(format!(
+        "this process has no stream of which every instance gets every record, so there is no `{what}`"
+    ))
+    .help("put `.connect_broadcast(rules)` before `process`")
+}
+
+pub(crate) fn broadcast_side(name: &str) -> Message {
+    Message::new(format!("behind `connect_broadcast` there is no `{name}`"))
+        .help("write `on_event(|event, ctx| …);` for the records of a key, and `on_broadcast(|record, ctx| …);` for those that every instance gets")
+}
+
+pub(crate) fn broadcast_usage() -> Message {
+    Message::new("`broadcast` has no arguments, and a state that it is at lives as long as the job")
+        .help("write `#[broadcast] let mut rules: Type = initial;`")
+}
+
+pub(crate) fn broadcast_twice(name: &Ident) -> Message {
+    Message::new(format!("`{name}` is the second state that every instance has, and there is one only"))
+        .help("put both into one: a tuple, or a struct")
+}
+
+const BESIDE: &str = "`.process({ #[broadcast] let mut rules: Type = initial; on_event(|event, ctx| …); on_broadcast(|record, ctx| …); })`";
 
 const CONNECTED: &str = "`.process({ on_left(|record, ctx| …); on_right(|record, ctx| …); })`";
 
