@@ -6,7 +6,9 @@ pub use crate::host::HostKind;
 pub use crate::job::{Job, JobHandle};
 pub use crate::metrics::Report;
 pub use crate::op::{Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
-pub use crate::process::{AggregatingState, ListState, MapState, ReducingState};
+pub use crate::process::{
+    AggregatingState, BroadcastContext, BroadcastProcess, ListState, MapState, ReducingState,
+};
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
 pub use crate::short_string::ShortString;
 #[cfg(feature = "json")]

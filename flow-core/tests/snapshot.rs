@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+#[path = "snapshot/broadcast.rs"]
+mod broadcast;
 #[path = "snapshot/joined.rs"]
 mod joined;
 
@@ -359,6 +361,7 @@ proptest! {
             rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long,
             lasts, tops, timers, lasting, processed, evicted_and_aggregated, triggered, purging_sessions, clocked,
             joined::in_windows, joined::in_sessions, joined::within, joined::as_of, joined::looked_up, joined::forever, joined::for_long,
+            broadcast::beside_all,
         ];
         for pipeline in pipelines {
             let state = compare(pipeline, &records, cut, p, q);
@@ -411,7 +414,7 @@ fn restored_sliding_windows_that_had_fired_fire_again() {
 #[test]
 fn state_that_is_cut_short_is_refused() {
     let records: Vec<Record> = (0..100).map(|n| (n, 1, i64::from(n))).collect();
-    for pipeline in [rolling as Pipeline, windows, timers, lasting] {
+    for pipeline in [rolling as Pipeline, windows, timers, lasting, broadcast::beside_all] {
         let state = run(pipeline, 2, &records, State::new(), false, &Shown::default());
         let cut = |bytes: &Vec<u8>| bytes[..bytes.len() - 1].to_vec();
         let before = state.iter().map(|(at, bytes)| (at.clone(), cut(bytes))).collect();

@@ -19,6 +19,8 @@ pub(crate) enum Shape {
     Joined,
     /// Behind `connect`: not a stream yet either.
     Connected,
+    /// Behind `connect_broadcast`: the same.
+    Beside,
     /// Behind a sub-pipeline or a user's own operator: only the types know.
     Unknown,
 }
@@ -53,6 +55,8 @@ pub(crate) enum Output {
     Joined,
     /// Two streams by key, for one process.
     Connected,
+    /// One stream by key, one for all, for one process.
+    Beside,
     /// Nothing: it ends the stream.
     Terminal,
     /// Several streams, taken apart by a tuple `let`.
@@ -254,6 +258,10 @@ impl Operator {
     const fn connects(self) -> Self {
         self.joins().output(Output::Connected)
     }
+    /// One stream by key, and one for every instance.
+    const fn connects_all(self) -> Self {
+        self.joins().output(Output::Beside)
+    }
     const fn fan_in(self) -> Self {
         Operator { fan_in: true, edge: EdgeKind::Merge, max_args: 16, ..self }
     }
@@ -375,6 +383,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
     row("connect", 1, ".connect(other.key_by(|record| …))").connects(),
+    row("connect_broadcast", 1, ".connect_broadcast(rules)").connects_all(),
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
@@ -403,7 +412,7 @@ pub(crate) const RESERVED: &[&str] = &["interval_join", "iterate", "window_all"]
 impl Operator {
     /// Whether it brings two keyed streams together, of which what follows says more.
     pub fn pairs(&self) -> bool {
-        matches!(self.output, Output::Joined | Output::Connected)
+        matches!(self.output, Output::Joined | Output::Connected | Output::Beside)
     }
 
     /// Whether it says of two joined streams what belongs together.

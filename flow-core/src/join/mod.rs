@@ -25,7 +25,7 @@ pub mod nothing;
 pub mod side;
 mod tardy;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod timed;
 pub mod within;
 

@@ -119,7 +119,7 @@ where
 
     #[cold]
     #[inline(never)]
-    fn fail(&mut self, error: &OpError) {
+    pub(super) fn fail(&mut self, error: &OpError) {
         self.failed = true;
         self.out.clear();
         self.faults.raise(operator_error(&self.meta, error));

@@ -7,10 +7,12 @@
 //! * [`around`](mod@around): timers, watermark and clock of an instance; [`core`](mod@core): the state of all keys, and one call;
 //! * [`sides`]: what it emits beside its results, as streams of their own;
 //! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them; [`connect`]: two streams before one;
+//!   [`broadcast`]: one beside a stream that every instance reads;
 //! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down.
 
 pub mod around;
 pub mod block;
+pub mod broadcast;
 mod chain;
 pub mod connect;
 pub mod context;
@@ -21,6 +23,7 @@ mod saved;
 pub mod sides;
 pub mod states;
 
+pub use broadcast::{BroadcastContext, BroadcastProcess};
 pub use chain::{ProcessOf, Processed};
 pub use context::Context;
 pub use kinds::{EventTimers, ProcessingTimers};

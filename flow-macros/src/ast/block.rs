@@ -16,6 +16,8 @@ use syn::{Attribute, Expr, ExprClosure, Local, Pat, Stmt, Token, Type};
 pub(crate) struct Block {
     pub states: Vec<State>,
     pub sides: Vec<Side>,
+    /// `#[broadcast] let mut rules: …`: what every instance has.
+    pub shared: Option<State>,
     pub handlers: Vec<Handler>,
     /// What is wrong, and where.
     pub mistakes: Vec<(TokenStream, Message)>,
@@ -27,6 +29,8 @@ pub(crate) struct State {
     pub ty: Type,
     pub init: Expr,
     pub ttl: Option<Ttl>,
+    /// Whether it says `#[ttl(never)]`.
+    pub lives_forever: bool,
 }
 
 /// `#[ttl(1h, on = watermark, renew = read)]`
@@ -36,6 +40,16 @@ pub(crate) struct Ttl {
     pub renewed_by_reading: bool,
     /// As it is written.
     pub text: TokenStream,
+}
+
+/// What `#[ttl(…)]` says.
+enum Life {
+    For(Ttl),
+    Forever,
+}
+
+fn is_never(expr: &Expr) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident("never"))
 }
 
 /// `on_event(|e, ctx| …)`
@@ -49,6 +63,7 @@ pub(crate) const HANDLERS: &[(&str, &str)] = &[
     ("on_event", "on_event(|event, ctx| …)"),
     ("on_left", "on_left(|record, ctx| …)"),
     ("on_right", "on_right(|record, ctx| …)"),
+    ("on_broadcast", "on_broadcast(|record, ctx| …)"),
     ("on_timer", "on_timer(|t, ctx| …)"),
     ("on_processing_timer", "on_processing_timer(|t, ctx| …)"),
 ];
@@ -89,7 +104,7 @@ impl Block {
 
     /// Whether a state or a side has this name.
     pub(super) fn is_declared(&self, name: &Ident) -> bool {
-        self.states.iter().any(|state| state.name == *name)
+        self.states.iter().chain(&self.shared).any(|state| state.name == *name)
             || self.sides.iter().any(|side| side.name == *name)
     }
 
@@ -122,13 +137,30 @@ impl Block {
         if !is_mut {
             return self.mistake(name, message::state_not_mut(name));
         }
-        let ttl = local.attrs.iter().filter_map(|attr| self.attribute(attr)).last();
-        let state = State { name: name.clone(), ty: ty.clone(), init: (*init.expr).clone(), ttl };
-        self.states.push(state);
+        let init = (*init.expr).clone();
+        if let Some(attr) = local.attrs.iter().find(|attr| attr.path().is_ident("broadcast")) {
+            let alone = local.attrs.iter().all(|one| one.path().is_ident("doc") || std::ptr::eq(one, attr));
+            if !alone || attr.meta.require_path_only().is_err() {
+                return self.mistake(attr, message::broadcast_usage());
+            }
+            if self.shared.is_some() {
+                return self.mistake(name, message::broadcast_twice(name));
+            }
+            let (name, ty) = (name.clone(), ty.clone());
+            self.shared = Some(State { name, ty, init, ttl: None, lives_forever: true });
+            return;
+        }
+        let life = local.attrs.iter().filter_map(|attr| self.attribute(attr)).last();
+        let (ttl, lives_forever) = match life {
+            Some(Life::For(ttl)) => (Some(ttl), false),
+            Some(Life::Forever) => (None, true),
+            None => (None, false),
+        };
+        self.states.push(State { name: name.clone(), ty: ty.clone(), init, ttl, lives_forever });
     }
 
     /// Of the attributes only `ttl` is one of a state.
-    fn attribute(&mut self, attr: &Attribute) -> Option<Ttl> {
+    fn attribute(&mut self, attr: &Attribute) -> Option<Life> {
         if attr.path().is_ident("doc") {
             return None;
         }
@@ -140,9 +172,16 @@ impl Block {
             self.mistake(attr, message::ttl_usage());
             return None;
         };
+        if args.len() == 1 && args.first().is_some_and(is_never) {
+            return Some(Life::Forever);
+        }
         let mut ttl = None;
         for arg in args {
             match (super::given(arg), &mut ttl) {
+                (super::Given::Positional(never), _) if is_never(&never) => {
+                    self.mistake(&never, message::never_is_all());
+                    return None;
+                }
                 (super::Given::Positional(length), None) => {
                     let text = attr.meta.require_list().map(|list| list.tokens.clone()).unwrap_or_default();
                     ttl = Some(Ttl { length, on_watermark: false, renewed_by_reading: false, text });
@@ -155,7 +194,7 @@ impl Block {
         if ttl.is_none() {
             self.mistake(attr, message::ttl_usage());
         }
-        ttl
+        ttl.map(Life::For)
     }
 
     fn ttl_option(&mut self, one: &super::NamedArg, ttl: &mut Ttl) {

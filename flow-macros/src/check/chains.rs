@@ -17,7 +17,10 @@ pub(super) fn statements_end_in_a_sink(graph: &Graph, diagnostics: &mut Diagnost
             continue;
         };
         if let Op::Call { call, row } = &last.op
-            && !matches!(last.output.shape, Shape::Windowed | Shape::Joined | Shape::Connected)
+            && !matches!(
+                last.output.shape,
+                Shape::Windowed | Shape::Joined | Shape::Connected | Shape::Beside
+            )
         {
             diagnostics.error(&call.name, message::goes_nowhere(Some(row.name)));
         }
@@ -31,7 +34,7 @@ fn ends_by_itself(graph: &Graph, segment: &Segment, last: Option<&Node>) -> bool
             Start::Function { .. } | Start::Opaque(_) => true,
             Start::Stream(one) => {
                 let flow = graph.stream(one.stream).flow;
-                flow.tainted || matches!(flow.shape, Shape::Joined | Shape::Connected)
+                flow.tainted || matches!(flow.shape, Shape::Joined | Shape::Connected | Shape::Beside)
             }
             Start::Source(_) => false,
         };

@@ -71,7 +71,7 @@ fn silent<'a>(graph: &Graph<'a>, from: NodeId, endless: &[&Ident]) -> Vec<&'a Ca
 }
 
 /// Whether what comes from a node has no end: nothing between it and its source takes some only.
-fn is_endless(graph: &Graph, at: NodeId, endless: &[&Ident]) -> bool {
+pub(super) fn is_endless(graph: &Graph, at: NodeId, endless: &[&Ident]) -> bool {
     match &graph.node(at).op {
         Op::Call { call, .. } if call.name == "take" => false,
         Op::Call { .. } => {
@@ -93,7 +93,7 @@ fn has_no_end(source: &Expr, endless: &[&Ident]) -> bool {
 }
 
 /// The names of sources without an end: parameters of that type, and what `let (sender, source) = channel(…)` binds.
-fn endless_names(ast: &Pipeline) -> Vec<&Ident> {
+pub(super) fn endless_names(ast: &Pipeline) -> Vec<&Ident> {
     let inputs = ast.head.iter().flat_map(|head| &head.inputs);
     let parameters = inputs.filter_map(|input| {
         let FnArg::Typed(typed) = input else { return None };

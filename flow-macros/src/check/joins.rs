@@ -10,16 +10,19 @@ use crate::message;
 use crate::ops::{self, Closures, Input, Operator, Output, Shape, Takes, Value};
 use proc_macro2::Ident;
 
-/// `rides.key_by(|r| r.city).join(fares)`: the right side has no key. (A left side without one is as any operator's.)
+/// `rides.key_by(|r| r.city).join(fares)`: the right side has no key. `events.key_by(k).connect_broadcast(rules.key_by(k))`: it has one.
+/// (A left side without one is as any operator's.)
 pub(super) fn have_two_keys(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (node, call, row) in calls(graph).filter(|(_, _, row)| row.pairs()) {
         let mut inputs = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));
         let Some(right) = inputs.nth(1).map(|edge| graph.node(edge.from).output) else { continue };
-        if let (Some(Arg::Stream(chain)), false) = (call.args.first(), right.tainted)
-            && matches!(right.shape, Shape::Plain)
-        {
+        if let (Some(Arg::Stream(chain)), false) = (call.args.first(), right.tainted) {
             let at = chain.first_token();
-            diagnostics.error_at(at, at, message::right_side_without_key(row));
+            match (row.output == Output::Beside, right.shape) {
+                (false, Shape::Plain) => diagnostics.error_at(at, at, message::right_side_without_key(row)),
+                (true, Shape::Keyed) => diagnostics.error_at(at, at, message::all_with_a_key(row)),
+                _ => {}
+            }
         }
     }
 }
@@ -122,7 +125,7 @@ struct Unclosed {
     used_twice: fn(&Ident) -> Message,
 }
 
-const UNCLOSED: [Unclosed; 2] = [
+const UNCLOSED: [Unclosed; 3] = [
     Unclosed {
         shape: Shape::Joined,
         closes: Operator::closes_join,
@@ -135,6 +138,13 @@ const UNCLOSED: [Unclosed; 2] = [
         closes: |row| row.closures == Closures::Block,
         not_closed: message::connect_not_closed,
         never_closed: message::connect_never_closed,
+        used_twice: message::connect_used_twice,
+    },
+    Unclosed {
+        shape: Shape::Beside,
+        closes: |row| row.closures == Closures::Block,
+        not_closed: message::beside_not_closed,
+        never_closed: message::beside_never_closed,
         used_twice: message::connect_used_twice,
     },
 ];

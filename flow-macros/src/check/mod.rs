@@ -18,6 +18,7 @@ mod shuffles;
 mod sides;
 mod time;
 mod triggers;
+mod unbounded;
 mod windows;
 
 use crate::ast::{Arg, Call, Pipeline};
@@ -59,6 +60,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::late_elements_have_a_policy(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
     process::blocks(graph, diagnostics);
+    unbounded::states_go(ast, graph, diagnostics);
     holding::no_input_holds_back_windows(ast, graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);
     triggers::they_fire(graph, diagnostics);

@@ -29,6 +29,15 @@ pub(super) fn blocks(graph: &Graph, diagnostics: &mut Diagnostics) {
 fn streams(process: &Ident, block: &Block, shape: Shape, diagnostics: &mut Diagnostics) -> bool {
     let handler = |name: &str| block.handlers.iter().find(|one| one.name == name).map(|one| &one.name);
     let sides = ["on_left", "on_right"];
+    if shape == Shape::Beside {
+        return beside(process, block, diagnostics);
+    }
+    let broadcasts = block.shared.as_ref().map(|one| (&one.name, "#[broadcast]"));
+    let broadcasts = broadcasts.or(handler("on_broadcast").map(|one| (one, "on_broadcast")));
+    if let Some((at, what)) = broadcasts {
+        diagnostics.error(at, message::broadcast_of_nothing(what));
+        return false;
+    }
     if shape == Shape::Connected {
         if let Some(event) = handler("on_event") {
             diagnostics.error(event, message::event_of_two_streams());
@@ -50,9 +59,32 @@ fn streams(process: &Ident, block: &Block, shape: Shape, diagnostics: &mut Diagn
     block.has("on_event")
 }
 
+/// The same of a stream beside one that every instance reads.
+fn beside(process: &Ident, block: &Block, diagnostics: &mut Diagnostics) -> bool {
+    if let Some(side) = block.handlers.iter().find(|one| one.name == "on_left" || one.name == "on_right") {
+        diagnostics.error(&side.name, message::broadcast_side(&side.name.to_string()));
+        return false;
+    }
+    if let Some(side) = block.sides.first() {
+        diagnostics.error(&side.name, message::side_beside_broadcast());
+        return false;
+    }
+    let missing = [
+        (block.shared.is_some(), message::broadcast_state_missing as fn() -> _),
+        (block.has("on_event"), message::no_event_handler),
+        (block.has("on_broadcast"), message::broadcast_handler_missing),
+    ];
+    let missing = missing.into_iter().find(|(has, _)| !has).map(|(_, message)| message());
+    let is_whole = missing.is_none();
+    if let Some(message) = missing {
+        diagnostics.error(process, message);
+    }
+    is_whole
+}
+
 /// A state or a side that no closure mentions.
 fn used(block: &Block, diagnostics: &mut Diagnostics) {
-    for state in &block.states {
+    for state in block.states.iter().chain(&block.shared) {
         if !block.mentions(&state.name.to_string()) {
             diagnostics.warning(&state.name, message::state_unused(&state.name));
         }

@@ -33,6 +33,7 @@ fn place(graph: &Graph, edge: &Edge) -> Option<String> {
     match edge.kind {
         EdgeKind::Fused | EdgeKind::Merge | EdgeKind::Boundary => None,
         _ if matches!(&from.op, Op::Call { row, .. } if row.is_exchange()) => Some(format!("`{}`", from.id)),
+        EdgeKind::Broadcast => Some(format!("`{}` (in every instance)", to.id)),
         EdgeKind::KeyBy => Some(format!("`{}` (by key)", to.id)),
         _ => Some(format!("`{}` (on one instance)", to.id)),
     }

@@ -13,8 +13,12 @@ use syn::{Expr, Pat, parse_quote};
 pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
     let apart = !block.sides.is_empty();
-    let declare = ours("declare");
+    let declare = ours(if block.shared.is_some() { "declare_beside" } else { "declare" });
     let states = nested(block.states.iter().map(|one| state(one, values)));
+    let shared = block.shared.as_ref().map(|State { ty, init, .. }| {
+        let make = rewritten(&parse_quote!(|| -> #ty { #init }), Mode::Owned, values);
+        quote!(, #make)
+    });
     let clock = block.has("on_processing_timer").then(|| ours("on_the_clock")).map(|it| quote!(.#it()));
     let records = block.sides.iter().map(|side| &side.records);
     let sides = apart.then(|| ours("with_sides")).map(|it| quote!(.#it::<(#(#records,)*)>()));
@@ -26,11 +30,11 @@ pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     // With the user's own span, not one of the macro's: this call is the place that errors of the run name.
     let done = Ident::new(if apart { "apart" } else { "done" }, at);
     let done = quote_spanned!(at=> #done());
-    quote!(.#declare(#states) #clock #sides #(#handlers)* .#done)
+    quote!(.#declare(#states #shared) #clock #sides #(#handlers)* .#done)
 }
 
 /// What is done with records, in the order in which the builder takes it.
-const RECORDS: [&str; 3] = ["on_event", "on_left", "on_right"];
+const RECORDS: [&str; 4] = ["on_event", "on_left", "on_right", "on_broadcast"];
 
 /// Pairs in pairs, so that any number will do.
 fn nested(all: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
@@ -67,17 +71,25 @@ fn declared(state: &State, values: &Values) -> TokenStream {
 /// Output: `.on_timer(move |(last, ()), t, ctx| { let _ = &last; … })`
 ///
 /// A closure that leaves a state alone is no mistake, so each is looked at. What has a time to live is written through its name.
+///
+/// What every instance has comes behind the states of a key, which `on_broadcast` has not.
 fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
-    let (states, mut closure) = (&block.states, one.closure.clone());
-    let names = states.iter().map(|state| {
-        let (name, held) = (&state.name, held(state));
-        quote!(#held #name)
-    });
-    if let Ok(states) = Pat::parse_single.parse2(nested(names)) {
-        closure.inputs.insert(0, states);
+    let mut closure = one.closure.clone();
+    let of_key = one.name != "on_broadcast";
+    let states: &[State] = if of_key { &block.states } else { &[] };
+    if let Some(State { name, .. }) = &block.shared {
+        closure.inputs.insert(0, parse_pat(quote!(#name)));
     }
-    if !states.is_empty() || !block.sides.is_empty() {
-        let looks = states.iter().map(|state| {
+    if of_key {
+        let names = states.iter().map(|state| {
+            let (name, held) = (&state.name, held(state));
+            quote!(#held #name)
+        });
+        closure.inputs.insert(0, parse_pat(nested(names)));
+    }
+    let seen: Vec<&State> = states.iter().chain(&block.shared).collect();
+    if !seen.is_empty() || !block.sides.is_empty() {
+        let looks = seen.iter().map(|state| {
             let (name, held) = (&state.name, held(state));
             quote!(let _ = &#held #name;)
         });
@@ -96,6 +108,11 @@ fn sides(block: &Block) -> impl Iterator<Item = TokenStream> {
         let (name, records, at) = (&side.name, &side.records, Ident::new(at, Span::mixed_site()));
         quote!(let #name = ::flow_core::__rt::Side::<#records, ::flow_core::__rt::#at>::new(); let _ = #name;)
     })
+}
+
+/// A pattern that is one: names, and pairs of them.
+fn parse_pat(tokens: TokenStream) -> Pat {
+    Pat::parse_single.parse2(tokens.clone()).unwrap_or(Pat::Verbatim(tokens))
 }
 
 /// `mut`, where the name stands for a value with a time to live.

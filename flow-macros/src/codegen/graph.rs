@@ -42,7 +42,7 @@ fn one_node(node: &PictureNode, graph: &TokenStream) -> TokenStream {
         Shape::Keyed => "Keyed",
         Shape::Windowed => "Windowed",
         Shape::Joined => "Joined",
-        Shape::Connected => "Connected",
+        Shape::Connected | Shape::Beside => "Connected",
         Shape::Unknown => "Unknown",
     });
     let key = match &node.key {

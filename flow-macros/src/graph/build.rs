@@ -219,11 +219,14 @@ impl<'a> Builder<'a, '_> {
         Use { stream, token: name.clone() }
     }
 
-    /// Notes the streams that closures of an argument mention.
+    /// Notes the streams that closures of an argument mention. The states of a process hide streams of their names.
     pub fn look_into_closures(&mut self, expr: &syn::Expr, operator: &str) {
+        let states = declared(expr);
         for closure in free::Outside::of(expr).closures {
             for name in free::names(closure, &HashSet::new()) {
-                if let Some(Meaning::Stream(_)) = self.names.meaning(&name) {
+                if let Some(Meaning::Stream(_)) = self.names.meaning(&name)
+                    && !states.contains(&name)
+                {
                     self.graph.in_closures.push((name, operator.to_owned()));
                 }
             }
@@ -267,4 +270,14 @@ impl<'a> Builder<'a, '_> {
             }
         }
     }
+}
+
+/// What the statements of a block bind.
+fn declared(expr: &syn::Expr) -> Vec<Ident> {
+    let syn::Expr::Block(block) = expr else { return Vec::new() };
+    let locals = block.block.stmts.iter().filter_map(|statement| match statement {
+        syn::Stmt::Local(local) => Some(crate::ast::names(&local.pat)),
+        _ => None,
+    });
+    locals.flatten().collect()
 }

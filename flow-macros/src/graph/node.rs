@@ -25,6 +25,7 @@ fn shape(row: &Operator, input: Shape) -> Shape {
         Output::Window => Shape::Windowed,
         Output::Joined => Shape::Joined,
         Output::Connected => Shape::Connected,
+        Output::Beside => Shape::Beside,
         Output::Unknown => Shape::Unknown,
     }
 }
@@ -96,6 +97,9 @@ fn descriptions(window: &Call) -> impl Iterator<Item = &Expr> {
 pub(super) fn edge(from: &Node, to: &Node) -> EdgeKind {
     match (&from.op, &to.op) {
         (Op::Call { row, .. }, _) if row.is_exchange() => row.edge,
+        (_, Op::Call { row, .. }) if row.output == Output::Beside && from.output.shape != Shape::Keyed => {
+            EdgeKind::Broadcast
+        }
         (_, Op::Call { row, .. }) if row.pairs() => EdgeKind::KeyBy,
         (_, Op::Call { row, .. }) if row.fan_in => EdgeKind::Merge,
         (_, Op::Call { row, .. }) if by_key(row, to.input.shape) => EdgeKind::KeyBy,

@@ -64,12 +64,24 @@ pub(crate) fn side_unused(name: &Ident) -> Message {
 
 pub(crate) fn state_attribute() -> Message {
     Message::new("a state has no such attribute")
-        .help("there is `#[ttl(1h)]`: how long it lives after it was written")
+        .help("there is `#[ttl(1h)]`: how long it lives after it was written, and `#[ttl(never)]`; `#[broadcast]` is one behind `connect_broadcast`")
 }
 
 pub(crate) fn ttl_usage() -> Message {
     Message::new("`ttl` says how long a state lives after it was written")
-        .help("write `#[ttl(1h)]`, `#[ttl(1h, on = watermark)]` or `#[ttl(1h, renew = read)]`")
+        .help("write `#[ttl(1h)]`, `#[ttl(1h, on = watermark)]` or `#[ttl(1h, renew = read)]`; `#[ttl(never)]` says that it lives for ever")
+}
+
+pub(crate) fn never_is_all() -> Message {
+    Message::new("a state that lives for ever has no clock, and nothing renews it")
+        .help("write `#[ttl(never)]`")
+}
+
+pub(crate) fn unbounded_state(name: &Ident) -> Message {
+    Message::new(format!(
+        "this input has no end, and `{name}` is kept for each key that ever came: nothing takes it out"
+    ))
+    .help("write `#[ttl(1h)]` before it, or call `ctx.clear()` when a key is done; `#[ttl(never)]` says that this is meant")
 }
 
 pub(crate) fn ttl_on() -> Message {
@@ -92,7 +104,7 @@ pub(crate) fn ttl_without_event_time() -> Message {
 }
 
 pub(crate) fn unknown_handler(name: &str, meant: Option<&str>) -> Message {
-    let has = "a process has `on_event`, `on_timer` and `on_processing_timer`, and behind `connect` `on_left` and `on_right`";
+    let has = "a process has `on_event`, `on_timer` and `on_processing_timer`, behind `connect` `on_left` and `on_right`, and behind `connect_broadcast` `on_broadcast`";
     let text = Message::new(format!("a process does nothing on `{name}`"));
     match meant {
         Some(meant) => text.help(format!("did you mean `{meant}`? {has}")),
@@ -153,6 +165,58 @@ pub(crate) fn connect_used_twice(name: &Ident) -> Message {
         .help("write a `connect` for each, or use twice what comes of it")
 }
 
+pub(crate) fn beside_not_closed(operator: &str) -> Message {
+    Message::new(format!("`{operator}` stands behind `connect_broadcast`, but two streams are not one yet"))
+        .help(format!("say first what is done with their records: {BESIDE}"))
+}
+
+pub(crate) fn beside_never_closed(operator: &str) -> Message {
+    Message::new(format!("nothing says what is done with the records of this `{operator}`"))
+        .help(format!("put {BESIDE} behind it"))
+}
+
+pub(crate) fn all_with_a_key(operator: &Operator) -> Message {
+    Message::new(format!(
+        "every instance gets every record of this stream, so its key says nothing to `{}`",
+        operator.name
+    ))
+    .help(format!("leave `key_by` out: `{}`", operator.usage))
+}
+
+pub(crate) fn broadcast_state_missing() -> Message {
+    Message::new("this process does not say what every instance keeps of the records that all get")
+        .help("write `#[broadcast] let mut rules: Type = initial;`")
+}
+
+pub(crate) fn broadcast_handler_missing() -> Message {
+    Message::new("this process does not say what is done with a record that every instance gets")
+        .help("write `on_broadcast(|record, ctx| …);`")
+}
+
+pub(crate) fn broadcast_of_nothing(what: &str) -> Message {
+    Message::new(format!(
+        "this process has no stream of which every instance gets every record, so there is no `{what}`"
+    ))
+    .help("put `.connect_broadcast(rules)` before `process`")
+}
+
+pub(crate) fn broadcast_side(name: &str) -> Message {
+    Message::new(format!("behind `connect_broadcast` there is no `{name}`"))
+        .help("write `on_event(|event, ctx| …);` for the records of a key, and `on_broadcast(|record, ctx| …);` for those that every instance gets")
+}
+
+pub(crate) fn broadcast_usage() -> Message {
+    Message::new("`broadcast` has no arguments, and a state that it is at lives as long as the job")
+        .help("write `#[broadcast] let mut rules: Type = initial;`")
+}
+
+pub(crate) fn broadcast_twice(name: &Ident) -> Message {
+    Message::new(format!("`{name}` is the second state that every instance has, and there is one only"))
+        .help("put both into one: a tuple, or a struct")
+}
+
+const BESIDE: &str = "`.process({ #[broadcast] let mut rules: Type = initial; on_event(|event, ctx| …); on_broadcast(|record, ctx| …); })`";
+
 const CONNECTED: &str = "`.process({ on_left(|record, ctx| …); on_right(|record, ctx| …); })`";
 
 pub(crate) fn side_missing(missing: &str) -> Message {
@@ -169,4 +233,9 @@ pub(crate) fn side_of_one_stream(name: &str) -> Message {
     Message::new(format!("this process has one stream, so there is no `{name}`")).help(
         "write `on_event(|event, ctx| …);`, or put `.connect(other.key_by(|record| …))` before `process`",
     )
+}
+
+pub(crate) fn side_beside_broadcast() -> Message {
+    Message::new("a process beside a broadcast has no side outputs in this version")
+        .help("emit `Either::A(x)` and `Either::B(y)`, and put `.split(|x| x)` behind the process")
 }

@@ -1,0 +1,206 @@
+//! The operator: a [`Core`](crate::process::core::Core) of the keys, and the value that every instance has.
+
+use super::{BroadcastContext, BroadcastProcess};
+use crate::error::Result;
+use crate::exchange::hash_key;
+use crate::op::{Either, Key};
+use crate::process::around::In;
+use crate::process::context::Context;
+use crate::process::core::{Core, Keys};
+use crate::process::kinds::TimerKinds;
+use crate::process::saved::{restore, snapshot};
+use crate::process::states::Moment;
+use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::Keep;
+use crate::time::Timestamp;
+use crate::window::take_bytes as take;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::vec::IntoIter;
+
+/// What crosses: a record of a key, with its hash, or one for all.
+pub type Crossing<Q, L, B, S> = (S, Either<(u64, Q, L), B>);
+
+/// The head of the stage.
+pub struct BroadcastHead<Q, L, B, P: BroadcastProcess<Q, L, B, S>, S: Stamp, N, M> {
+    core: Core<Q, P::State, P::Out, S, P::Timers, N>,
+    shared: P::Shared,
+    /// Whether a record has been taken that all get, so that there is something to keep.
+    heard: bool,
+    process: P,
+    types: PhantomData<fn(L, B) -> M>,
+}
+
+impl<Q, L, B, P, S, N, M> BroadcastHead<Q, L, B, P, S, N, M>
+where
+    Q: Key,
+    P: BroadcastProcess<Q, L, B, S>,
+    S: Stamp,
+    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+{
+    pub fn new(process: P, next: N, meta: Meta) -> Self {
+        let (core, shared) = (Core::new(next, meta), process.shared());
+        BroadcastHead { core, shared, heard: false, process, types: PhantomData }
+    }
+}
+
+/// After a call: what has a time to live is watched anew.
+#[inline(always)]
+fn settle<Q, L, B, P: BroadcastProcess<Q, L, B, S>, S: Stamp>(
+    process: &P,
+    state: &mut P::State,
+    cx: &mut Context<'_, Q, P::Out, S, P::Timers>,
+) {
+    if P::LIVES {
+        cx.settle(|now, expired, watch| process.settle(state, now, expired, watch));
+    }
+}
+
+/// How keys are compared and hashed.
+fn keys<Q: Key>() -> Keys<fn(&Q, &Q) -> bool, fn(&Q) -> u64> {
+    Keys { same: |a, b| a == b, hash: hash_key }
+}
+
+impl<Q, L, B, P, S, N, M> Head<Crossing<Q, L, B, S>> for BroadcastHead<Q, L, B, P, S, N, M>
+where
+    Q: Key + Keep<M>,
+    L: Send + 'static,
+    B: Send + 'static,
+    P: BroadcastProcess<Q, L, B, S, State: Keep<M>, Shared: Keep<M>>,
+    S: Stamp,
+    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+    M: 'static,
+{
+    type Part = Infallible;
+
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.core.next
+    }
+
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.core.next
+    }
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let opened = self.process.open(cx.context());
+        self.core.open(cx, P::LIVES, opened)
+    }
+
+    #[inline(never)]
+    fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, B, S>>, n: usize) {
+        let BroadcastHead { core, shared, heard, process, .. } = self;
+        let keys = keys::<Q>();
+        core.around.forget_now();
+        if P::LIVES {
+            core.sweep(&keys, |state, now, expired, watch| process.settle(state, now, expired, watch));
+        }
+        core.table.reserve(n, keys.hash);
+        for (stamp, item) in items.by_ref().take(n) {
+            if core.failed {
+                return;
+            }
+            match item {
+                Either::A((hash, key, value)) => {
+                    let fresh = process.state();
+                    let insert = |item: &(Q, L)| (item.0.clone(), fresh);
+                    let is = |item: &(Q, L), key: &Q| item.0 == *key;
+                    core.call(&keys, hash, stamp, (key, value), is, insert, |(_, value), state, cx| {
+                        process.event(value, state, shared, cx)?;
+                        settle::<Q, L, B, P, S>(process, state, cx);
+                        Ok(())
+                    });
+                }
+                Either::B(record) => {
+                    *heard = true;
+                    if let Err(error) = process.broadcast(record, shared, &BroadcastContext { stamp }) {
+                        core.fail(&error);
+                    }
+                }
+            }
+        }
+    }
+
+    fn watermark(&mut self, w: Timestamp) {
+        self.core.around.rise(w);
+    }
+
+    fn end(&mut self) {
+        self.core.around.end();
+    }
+
+    fn fire(&mut self) -> Fire {
+        let BroadcastHead { core, shared, process, .. } = self;
+        let (keys, mut user) = (keys::<Q>(), (process, &*shared));
+        let fired = core.fire(
+            &keys,
+            &mut user,
+            |user| user.0.state(),
+            |(process, shared), (time, at), state, cx| {
+                match time {
+                    In::Event => process.timer(at, state, shared, cx),
+                    In::Processing => process.processing_timer(at, state, shared, cx),
+                }?;
+                settle::<Q, L, B, P, S>(process, state, cx);
+                Ok(())
+            },
+        );
+        if P::LIVES && fired == Fire::Done {
+            core.sweep(&keys, |state, now, expired, watch| user.0.settle(state, now, expired, watch));
+        }
+        fired
+    }
+
+    fn overdue(&mut self) -> bool {
+        self.core.around.overdue()
+    }
+
+    fn deadline(&self) -> Option<i64> {
+        self.core.around.deadline()
+    }
+
+    /// ```text
+    /// heard shared^heard  what a process writes        heard: u8, 0 or 1
+    /// ```
+    /// The value stands in each key group: who takes over any of them, at whatever parallelism, has it.
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        let BroadcastHead { core, shared, heard, .. } = self;
+        let mut of_keys = Vec::new();
+        snapshot::<M, _, _>(&core.table, &core.around, group, &mut of_keys, hash_key)?;
+        if !*heard && of_keys.is_empty() {
+            return Ok(());
+        }
+        Q::kept(|| {
+            out.push(u8::from(*heard));
+            if *heard {
+                <P::Shared as Keep<M>>::write(shared, out)?;
+            }
+            out.extend_from_slice(&of_keys);
+            Ok(())
+        })
+    }
+
+    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let BroadcastHead { core, shared, heard, process, .. } = self;
+        Q::kept(|| {
+            let [has] = take(&mut bytes)?;
+            if has != 0 {
+                (*shared, *heard) = (P::Shared::read(&mut bytes)?, true);
+            }
+            Ok(())
+        })?;
+        restore::<M, _, _, _, _>(
+            &mut core.table,
+            &mut core.around,
+            bytes,
+            &keys::<Q>(),
+            |state, hash, around| {
+                if P::LIVES {
+                    process.settle(state, Moment::NONE, &mut 0, &mut |on, at| around.watch(on, at, hash));
+                }
+            },
+        )
+    }
+}
