@@ -44,7 +44,7 @@ pub(crate) struct Ttl {
 
 /// What `#[ttl(…)]` says.
 enum Life {
-    For(Ttl),
+    For(Box<Ttl>),
     Forever,
 }
 
@@ -152,7 +152,7 @@ impl Block {
         }
         let life = local.attrs.iter().filter_map(|attr| self.attribute(attr)).last();
         let (ttl, lives_forever) = match life {
-            Some(Life::For(ttl)) => (Some(ttl), false),
+            Some(Life::For(ttl)) => (Some(*ttl), false),
             Some(Life::Forever) => (None, true),
             None => (None, false),
         };
@@ -194,7 +194,7 @@ impl Block {
         if ttl.is_none() {
             self.mistake(attr, message::ttl_usage());
         }
-        ttl.map(Life::For)
+        ttl.map(Box::new).map(Life::For)
     }
 
     fn ttl_option(&mut self, one: &super::NamedArg, ttl: &mut Ttl) {
