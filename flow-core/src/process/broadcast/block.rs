@@ -154,7 +154,7 @@ where
     D: Declared,
     I: Fn() -> H + Clone + Send + 'static,
     H: Send + 'static,
-    P: TimerKinds,
+    P: TimerKinds<Item<O> = O>,
     O: Send + 'static,
     E: OnEventBeside<V, K, O, D, H, S, P>,
     A: OnBroadcast<B, H, S>,

@@ -101,7 +101,7 @@ pub trait BroadcastProcess<K, T, B, S: Stamp = Timestamp>: Clone + Send + 'stati
     /// What is emitted.
     type Out: Send + 'static;
     /// As [`Process::Timers`](super::Process::Timers).
-    type Timers: TimerKinds;
+    type Timers: TimerKinds<Item<Self::Out> = Self::Out>;
 
     /// The state of a key that is new.
     fn state(&self) -> Self::State;
