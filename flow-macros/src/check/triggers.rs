@@ -8,12 +8,15 @@ use crate::duration::{self, Argument};
 use crate::graph::{Domain, Graph, Node, Op};
 use crate::message;
 use crate::ops::{self, Closures, Input, Operator, Output};
+use crate::suggest::closest;
 use syn::{Expr, ExprMethodCall};
 
 /// The conditions of a trigger, by what they take.
 const TIMES: &[&str] = &["early", "early_by_clock"];
 const COUNT: &str = "count";
 const WHEN: &str = "when";
+/// All that a trigger can be told.
+const KNOWN: &[&str] = &["early", "early_by_clock", COUNT, WHEN, "purging"];
 /// The one that goes by event time.
 const EARLY: &str = "early";
 
@@ -73,13 +76,18 @@ fn takes_one(window: &Call, trigger: &Call, diagnostics: &mut Diagnostics) {
 
 /// `t.early(1min).count(100).purging()`, from its end.
 fn conditions(body: &Expr, node: &Node, diagnostics: &mut Diagnostics) {
-    let (mut at, mut seen) = (body, Vec::new());
+    let (mut at, mut seen, mut misspelt) = (body, Vec::new(), false);
     while let Expr::MethodCall(call) = at {
         let name = call.method.to_string();
         if TIMES.contains(&name.as_str()) {
             time(call, node.input.time == Domain::None && name == EARLY, diagnostics);
         } else if name == COUNT {
             count(call, diagnostics);
+        } else if !KNOWN.contains(&name.as_str())
+            && let Some(meant) = closest(&name, KNOWN.iter().copied())
+        {
+            misspelt = true;
+            diagnostics.error(&call.method, message::no_condition(&name, meant));
         }
         if name != WHEN && seen.contains(&name) {
             diagnostics.error(&call.method, message::condition_twice(&name));
@@ -89,7 +97,10 @@ fn conditions(body: &Expr, node: &Node, diagnostics: &mut Diagnostics) {
     }
     let is_condition = |name: &String| TIMES.contains(&name.as_str()) || name == COUNT || name == WHEN;
     // Of anything but calls on the handle only the run knows.
-    if matches!(at, Expr::Path(path) if path.path.get_ident().is_some()) && !seen.iter().any(is_condition) {
+    if !misspelt
+        && matches!(at, Expr::Path(path) if path.path.get_ident().is_some())
+        && !seen.iter().any(is_condition)
+    {
         diagnostics.error(body, message::fires_nothing());
     }
 }

@@ -12,6 +12,8 @@ pub(super) fn output(row: &Operator, call: &Call, input: Flow) -> Flow {
         shape: shape(row, input.shape),
         time: time(row, call, input),
         late_side: input.shape != Shape::Joined && late_side(row, call, input),
+        // `late = side` of a window without late elements is reported by itself; how many streams are meant is not known then.
+        tainted: input.tainted || (row.output == Output::Window && says_side(call) && is_timeless(call)),
         ..input
     }
 }
@@ -70,11 +72,14 @@ pub(crate) fn side_names(row: &Operator, call: &Call) -> Vec<String> {
 fn late_side(row: &Operator, call: &Call, input: Flow) -> bool {
     let stays_window = row.output == Output::Same;
     match call.named("late") {
-        // `global()` and `count(…)` have no late elements, which is reported by itself
-        Some(Expr::Path(path)) => path.path.is_ident("side") && !is_timeless(call),
-        Some(_) => false,
+        // `global()` and `count(…)` have no late elements
+        Some(_) => says_side(call) && !is_timeless(call),
         None => input.late_side && input.shape == Shape::Windowed && stays_window,
     }
+}
+
+fn says_side(window: &Call) -> bool {
+    matches!(window.named("late"), Some(Expr::Path(path)) if path.path.is_ident("side"))
 }
 
 fn is_timeless(window: &Call) -> bool {

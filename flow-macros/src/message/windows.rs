@@ -215,6 +215,10 @@ pub(crate) fn fires_nothing() -> Message {
         .help("say when: `t.early(10s)`, `t.early_by_clock(10s)`, `t.count(100)` or `t.when(|record| …)`")
 }
 
+pub(crate) fn no_condition(name: &str, meant: &str) -> Message {
+    Message::new(format!("a trigger has no condition `{name}`")).help(format!("did you mean `{meant}`?"))
+}
+
 pub(crate) fn early_without_event_time(every: &str) -> Message {
     Message::new("`early` goes by event time, but this stream has none").help(format!(
         "write `early_by_clock({every})` to go by the clock, or put `.event_time(|record| …, disorder = 5s)` upstream"
