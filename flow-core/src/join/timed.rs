@@ -191,7 +191,10 @@ where
     }
 
     fn fire(&mut self) -> Fire {
-        while let Some((slot, time)) = self.due.pop(self.tardy.watermark) {
+        // An idle input or a barrier may come before the first watermark: then nothing is due, not even at the beginning of time.
+        while self.tardy.watermark > Timestamp::MIN
+            && let Some((slot, time)) = self.due.pop(self.tardy.watermark)
+        {
             self.look_at(slot, time);
         }
         // What leaves together does so by time, then by arrival.

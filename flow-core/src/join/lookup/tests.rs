@@ -53,6 +53,7 @@ fn drive<F: Leading<u32, u32, Out: Shown>>(arrivals: &[Arrival], end: usize) -> 
                 let passes = head.passes(Timestamp(w));
                 head.tail().mark(Mark::Watermark(passes));
             }
+            Arrival::Other => while head.fire() == Fire::Paused {},
             element => head.items(0, &mut vec![item(element).expect("an element")].into_iter(), 1),
         }
     }
