@@ -89,8 +89,9 @@ impl Tail for Writer {
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        if let Mark::Watermark(w) = mark {
-            self.write(format!("W{w}"));
+        match mark {
+            Mark::Watermark(w) => self.write(format!("W{w}")),
+            mark => self.write(format!("{mark:?}")),
         }
     }
     fn grid(&self) -> Grid {
