@@ -15,8 +15,15 @@ use std::sync::{Arc, Mutex};
 /// What arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
-    Element { left: bool, key: Option<u8>, time: i64, name: u32 },
+    Element {
+        left: bool,
+        key: Option<u8>,
+        time: i64,
+        name: u32,
+    },
     Watermark(i64),
+    /// A mark at which a head is asked to fire although time has not gone on: an input is idle, or a barrier has come.
+    Other,
 }
 
 /// How a row is written.
@@ -82,8 +89,9 @@ impl Tail for Writer {
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        if let Mark::Watermark(w) = mark {
-            self.write(format!("W{w}"));
+        match mark {
+            Mark::Watermark(w) => self.write(format!("W{w}")),
+            mark => self.write(format!("{mark:?}")),
         }
     }
     fn grid(&self) -> Grid {
@@ -120,6 +128,7 @@ pub fn drive<H: Head<Crossing<Option<u8>, u32, u32>>>(
                 }
             }
             Arrival::Watermark(_) => {}
+            Arrival::Other => while head.fire() == Fire::Paused {},
             element => head.items(0, &mut item(element).into_iter().collect::<Vec<_>>().into_iter(), 1),
         }
     }
@@ -135,18 +144,44 @@ pub fn item(arrival: Arrival) -> Option<Crossing<Option<u8>, u32, u32>> {
     Some(Item { hash: hash_key(&key), time: Timestamp(time), route: key, load })
 }
 
-/// Elements of both inputs around a watermark that rises by small steps; some without a key.
+/// What a random step is.
+#[derive(Debug, Clone, Copy)]
+enum Drawn {
+    Rise(i64),
+    Other,
+    /// An element so far from where time has come to, or at a time.
+    Near(i64),
+    At(i64),
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    prop_oneof![
+        10 => (0i64..9).prop_map(Drawn::Rise),
+        3 => Just(Drawn::Other),
+        26 => (-6i64..14).prop_map(Drawn::Near),
+        1 => (0i64..12).prop_map(|t| Drawn::At(i64::MIN + t)),
+        1 => (0i64..12).prop_map(|t| Drawn::At(i64::MAX - t)),
+    ]
+}
+
+/// Elements of both inputs around a watermark that rises by small steps, now and then at the ends of time; some without a key.
 pub fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    let step = (proptest::option::weighted(0.25, 0i64..9), any::<bool>(), 0u8..4, -6i64..14);
-    proptest::collection::vec(step, 0..40).prop_map(|steps| {
-        let mut now = -10;
-        let arrival = |(name, (rise, left, key, distance)): (usize, (Option<i64>, bool, u8, i64))| {
-            if let Some(rise) = rise {
-                now += rise;
-                return Arrival::Watermark(now);
-            }
+    let start = prop_oneof![4 => Just(-10), 1 => Just(i64::MIN), 1 => Just(i64::MAX - 40)];
+    let steps = proptest::collection::vec((drawn(), any::<bool>(), 0u8..4), 0..40);
+    (start, steps).prop_map(|(start, steps)| {
+        let mut now = start;
+        let arrival = |(name, (drawn, left, key)): (usize, (Drawn, bool, u8))| {
+            let time = match drawn {
+                Drawn::Rise(rise) => {
+                    now = now.saturating_add(rise).min(i64::MAX - 1);
+                    return Arrival::Watermark(now);
+                }
+                Drawn::Other => return Arrival::Other,
+                Drawn::Near(distance) => now.saturating_add(distance),
+                Drawn::At(time) => time,
+            };
             let name = u32::try_from(name).expect("few elements");
-            Arrival::Element { left, key: (key > 0).then_some(key), time: now + distance, name }
+            Arrival::Element { left, key: (key > 0).then_some(key), time, name }
         };
         steps.into_iter().enumerate().map(arrival).collect()
     })

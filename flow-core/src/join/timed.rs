@@ -112,16 +112,18 @@ where
         if self.tardy.is_late(time) {
             return self.tardy.late::<(Q, W::Out), _, P, S, N>(load, time, &mut self.next);
         }
-        let found = if is_nothing(&key) {
+        let kept = (Sides::default(), Next::NEVER);
+        let slot = if is_nothing(&key) {
             // Each has a slot of its own: nothing is not the same as nothing.
             if !self.way.leaves_alone(&load) {
                 return;
             }
-            None
+            self.keys.insert_apart(hash, key, kept)
+        } else if let Some(slot) = self.keys.find(hash, |k| *k == key) {
+            slot
         } else {
-            self.keys.find(hash, |k| *k == key)
+            self.keys.insert(hash, key, kept)
         };
-        let slot = found.unwrap_or_else(|| self.keys.insert(hash, key, (Sides::default(), Next::NEVER)));
         let Some(entry) = self.keys.get(slot) else { return };
         let (key, (sides, known)) = (&entry.key, &mut entry.value);
         let element = Held { time, born: self.arrived, matched: false, value: load };
@@ -191,7 +193,10 @@ where
     }
 
     fn fire(&mut self) -> Fire {
-        while let Some((slot, time)) = self.due.pop(self.tardy.watermark) {
+        // An idle input or a barrier may come before the first watermark: then nothing is due, not even at the beginning of time.
+        while self.tardy.watermark > Timestamp::MIN
+            && let Some((slot, time)) = self.due.pop(self.tardy.watermark)
+        {
             self.look_at(slot, time);
         }
         // What leaves together does so by time, then by arrival.
@@ -238,7 +243,12 @@ where
                 let youngest = [sides.left.youngest(), sides.right.youngest()].into_iter().flatten().max();
                 // Instances that are one now may have given the same numbers; those given from here on are new.
                 self.arrived = self.arrived.max(youngest.map_or(0, |born| born.saturating_add(1)));
-                let slot = self.keys.insert(hash_key(&key), key, (sides, Next::NEVER));
+                let (hash, kept) = (hash_key(&key), (sides, Next::NEVER));
+                let slot = if is_nothing(&key) {
+                    self.keys.insert_apart(hash, key, kept)
+                } else {
+                    self.keys.insert(hash, key, kept)
+                };
                 // It is looked at when the first watermark comes.
                 if let Some(entry) = self.keys.get(slot) {
                     self.due.at(&mut entry.value.1, slot, i64::MIN.into());

@@ -79,6 +79,11 @@ pub trait Head<M>: Send + 'static {
     fn passes(&self, w: Timestamp) -> Timestamp {
         w
     }
+    /// Whether it keeps elements that wait for something else than time, as for the end of an input. Until they have left, it is
+    /// not said that its inputs are idle: others behind it would go on, and the elements come too late.
+    fn waits(&self) -> bool {
+        false
+    }
     /// See [`Stage::snapshot`](super::Stage::snapshot).
     ///
     /// # Errors
@@ -139,6 +144,7 @@ pub(super) trait Work: Send {
     fn overdue(&mut self) -> bool;
     fn deadline(&self) -> Option<i64>;
     fn passes(&self, w: Timestamp) -> Timestamp;
+    fn waits(&self) -> bool;
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()>;
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()>;
 }
@@ -230,6 +236,10 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn passes(&self, w: Timestamp) -> Timestamp {
         self.head.passes(w)
+    }
+
+    fn waits(&self) -> bool {
+        self.head.waits()
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {

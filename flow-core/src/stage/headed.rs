@@ -30,6 +30,8 @@ pub struct HeadStage {
     begun: bool,
     /// The last watermark passed on.
     passed: Timestamp,
+    /// All inputs are idle, which has not been passed on: the head keeps elements that wait.
+    idle: bool,
     /// The clock has come to something that has not been emitted whole.
     overdue: bool,
     ended: bool,
@@ -53,6 +55,7 @@ impl HeadStage {
             due: VecDeque::new(),
             begun: false,
             passed: Timestamp::MIN,
+            idle: false,
             overdue: false,
             ended: false,
             spent: Vec::new(),
@@ -73,6 +76,7 @@ impl HeadStage {
         let fire = self.head.fire();
         if fire == Fire::Done {
             self.begun = false;
+            self.pass_idle();
             self.ended |= mark == Mark::End;
             self.pass(mark);
             self.due.pop_front();
@@ -91,9 +95,23 @@ impl HeadStage {
                 self.passed = passes;
                 Mark::Watermark(passes)
             }
+            Mark::Idle if self.head.waits() => {
+                self.idle = true;
+                return;
+            }
+            // That they were idle has not been said.
+            Mark::Active if std::mem::take(&mut self.idle) => return,
             mark => mark,
         };
         self.head.tail().mark(mark);
+    }
+
+    /// Passes on that all inputs are idle, if that has been held back and nothing waits any more.
+    fn pass_idle(&mut self) {
+        if self.idle && !self.head.waits() {
+            self.idle = false;
+            self.head.tail().mark(Mark::Idle);
+        }
     }
 
     /// Takes items of `input` up to its next mark, a chunk or the end of its batch, whichever is first.
@@ -194,6 +212,9 @@ impl Stage for HeadStage {
                 self.head.tail().mark(Mark::End);
             } else if self.overdue {
                 self.overdue = self.head.fire() == Fire::Paused;
+                if !self.overdue {
+                    self.pass_idle();
+                }
             } else if let Some(mark) = self.due.front().copied() {
                 self.act(mark);
             } else if let Some(input) = self.ready() {

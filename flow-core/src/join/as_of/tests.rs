@@ -16,7 +16,7 @@ fn model(outer: bool, arrivals: &[Arrival]) -> Vec<String> {
     for arrival in arrivals.iter().copied().chain([Arrival::Watermark(i64::MAX)]) {
         match arrival {
             Arrival::Element { time, name, .. } if watermark != i64::MIN && time <= watermark => {
-                shown.push(format!("late {name} at {time} by {}", watermark - time));
+                shown.push(format!("late {name} at {time} by {}", watermark.saturating_sub(time)));
             }
             Arrival::Element { left: true, key, time, name } => waiting.push((time, name, key)),
             Arrival::Element { key, time, name, .. } => versions.push((time, name, key)),
@@ -36,7 +36,7 @@ fn model(outer: bool, arrivals: &[Arrival]) -> Vec<String> {
                 }
                 shown.push(format!("W{w}"));
             }
-            Arrival::Watermark(_) => {}
+            Arrival::Watermark(_) | Arrival::Other => {}
         }
     }
     shown

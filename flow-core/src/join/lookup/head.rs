@@ -144,7 +144,8 @@ where
     }
 
     fn watermark(&mut self, w: Timestamp) {
-        if self.open > 0 || !self.waiting.is_empty() {
+        // Once the table is whole, what waits leaves before this is passed on.
+        if self.open > 0 {
             self.held = w;
         }
     }
@@ -178,6 +179,10 @@ where
     /// None before the elements that wait.
     fn passes(&self, w: Timestamp) -> Timestamp {
         if self.open > 0 { Timestamp::MIN } else { w }
+    }
+
+    fn waits(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// ```text

@@ -1,12 +1,13 @@
 //! Random elements of both sides against a model that has the whole table before it looks.
 
 use super::head::LookupHead;
-use crate::batch::Mark;
+use crate::batch::{Batch, Mark};
 use crate::join::form::{Inner, Leading, LeftOuter};
+use crate::join::side::Crossing;
 use crate::join::testing::{Arrival, Shown, Writer, arrivals, cases, item};
 use crate::op::kind::Volatile;
 use crate::stage::meta::Meta;
-use crate::stage::{Fire, Head};
+use crate::stage::{Fire, Head, HeadStage, Stage, Step};
 use crate::time::Timestamp;
 use proptest::prelude::*;
 
@@ -53,6 +54,7 @@ fn drive<F: Leading<u32, u32, Out: Shown>>(arrivals: &[Arrival], end: usize) -> 
                 let passes = head.passes(Timestamp(w));
                 head.tail().mark(Mark::Watermark(passes));
             }
+            Arrival::Other => while head.fire() == Fire::Paused {},
             element => head.items(0, &mut vec![item(element).expect("an element")].into_iter(), 1),
         }
     }
@@ -73,4 +75,28 @@ proptest! {
         let shown = if outer { drive::<LeftOuter>(&arrivals, end) } else { drive::<Inner>(&arrivals, end) };
         prop_assert_eq!(shown, model(outer, &arrivals));
     }
+}
+
+/// Left elements wait for the table, so it is not said that both inputs are idle before they have left.
+#[test]
+fn a_lookup_is_not_idle_while_elements_wait() {
+    let (writer, shown) = Writer::new();
+    let head = LookupHead::<Option<u8>, u32, u32, LeftOuter, Timestamp, _, Volatile>::new(
+        writer,
+        Meta::new("lookup"),
+    );
+    let mut stage = HeadStage::new::<Crossing<Option<u8>, u32, u32>, _>(head);
+    stage.open(&mut crate::stage::tests::open_cx_of(&[1, 1])).expect("it opens");
+    let mut offer = |input, arrival: Option<Arrival>, marks: &[Mark]| {
+        let items: Vec<_> = arrival.and_then(item).into_iter().collect();
+        let at = items.len();
+        stage.offer(input, Batch::new(items, marks.iter().map(|mark| (at, *mark)).collect()));
+        while !matches!(stage.step().expect("a step"), Step::Hungry | Step::Done) {}
+        shown.lock().expect("no writer panics").clone()
+    };
+    let element = |left, name| Some(Arrival::Element { left, key: Some(1), time: 1, name });
+    let w = Mark::Watermark(Timestamp(1));
+    assert!(offer(0, element(true, 7), &[w, Mark::Idle]).is_empty());
+    assert!(offer(1, element(false, 8), &[w, Mark::Idle]).is_empty(), "nothing has left");
+    assert_eq!(offer(1, None, &[Mark::End]), ["Some(1) 7+8 at 1", "W1", "Idle"]);
 }

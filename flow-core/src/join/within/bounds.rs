@@ -64,8 +64,14 @@ impl Reach {
     /// The times that match an element at `time`.
     #[inline]
     pub fn of(&self, time: Timestamp) -> (Timestamp, Timestamp) {
-        let at = |d: i128| Timestamp((i128::from(time.0) + d).clamp(i64::MIN.into(), i64::MAX.into()) as i64);
-        (at(self.from), at(self.to))
+        let (from, to) = (i128::from(time.0) + self.from, i128::from(time.0) + self.to);
+        let (min, max) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        if from > max || to < min {
+            // Beyond the ends of time: nothing is between these.
+            return (Timestamp::MAX, Timestamp::MIN);
+        }
+        let at = |t: i128| Timestamp(t.clamp(min, max) as i64);
+        (at(from), at(to))
     }
 
     /// The first watermark at which an element at `time` can match nothing that is still to come.

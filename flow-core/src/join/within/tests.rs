@@ -16,18 +16,21 @@ use std::ops::RangeInclusive;
 fn model(bounds: Bounds, form: &str, arrivals: &[Arrival]) -> Vec<String> {
     let (from, to) =
         (bounds.lower.0 + i64::from(bounds.above_lower), bounds.upper.0 - i64::from(bounds.below_upper));
+    let wide = i128::from;
     let outer = |left: bool| form == "full" || form == if left { "left" } else { "right" };
     let (mut shown, mut kept, mut watermark) = (Vec::new(), Vec::<(Arrival, bool, bool)>::new(), i64::MIN);
     let mut passed = i64::MIN;
     for arrival in arrivals.iter().copied().chain([Arrival::Watermark(i64::MAX)]) {
-        let gone = |time: i64, left: bool, w: i64| if left { time + to <= w } else { time - from <= w };
+        let gone = |time: i64, left: bool, w: i64| {
+            if left { wide(time) + wide(to) <= wide(w) } else { wide(time) - wide(from) <= wide(w) }
+        };
         match arrival {
             Arrival::Element { left, time, name, .. } => {
                 if watermark != i64::MIN && time <= watermark {
-                    shown.push(format!("late {name} at {time} by {}", watermark - time));
+                    shown.push(format!("late {name} at {time} by {}", watermark.saturating_sub(time)));
                     continue;
                 }
-                let (matched, pairs) = meet(arrival, &mut kept, from..=to);
+                let (matched, pairs) = meet(arrival, &mut kept, wide(from)..=wide(to));
                 shown.extend(pairs);
                 // What can match nothing that comes leaves at once.
                 let at_once = watermark != i64::MIN && gone(time, left, watermark);
@@ -54,13 +57,13 @@ fn model(bounds: Bounds, form: &str, arrivals: &[Arrival]) -> Vec<String> {
                 shown.extend(leaving.into_iter().map(|row| row.2));
                 let held_left = if outer(true) { to.max(0) } else { 0 };
                 let held_right = if outer(false) { (-from).max(0) } else { 0 };
-                let passes = if w == i64::MAX { w } else { w - held_left.max(held_right) };
+                let passes = if w == i64::MAX { w } else { w.saturating_sub(held_left.max(held_right)) };
                 if passes > passed {
                     passed = passes;
                     shown.push(format!("W{passes}"));
                 }
             }
-            Arrival::Watermark(_) => {}
+            Arrival::Watermark(_) | Arrival::Other => {}
         }
     }
     shown
@@ -70,14 +73,15 @@ fn model(bounds: Bounds, form: &str, arrivals: &[Arrival]) -> Vec<String> {
 fn meet(
     element: Arrival,
     kept: &mut [(Arrival, bool, bool)],
-    bounds: RangeInclusive<i64>,
+    bounds: RangeInclusive<i128>,
 ) -> (bool, Vec<String>) {
     let Arrival::Element { left, key, time, name } = element else { return (false, Vec::new()) };
     let mut pairs = Vec::new();
     for (born, (other, has_matched, _)) in kept.iter_mut().enumerate() {
         let Arrival::Element { left: on_left, key: of, time: at, name: called } = *other else { continue };
         let (l, r) = if left { (time, at) } else { (at, time) };
-        if left != on_left && key == of && key.is_some() && bounds.contains(&(r - l)) {
+        if left != on_left && key == of && key.is_some() && bounds.contains(&(i128::from(r) - i128::from(l)))
+        {
             *has_matched = true;
             let (l, r) = if left { (name, called) } else { (called, name) };
             pairs.push((at, born, format!("{key:?} {l}+{r} at {}", time.max(at))));
@@ -91,7 +95,7 @@ fn alone(element: Arrival) -> String {
     match element {
         Arrival::Element { left: true, key, time, name } => format!("{key:?} {name}+- at {time}"),
         Arrival::Element { key, time, name, .. } => format!("{key:?} -+{name} at {time}"),
-        Arrival::Watermark(w) => format!("W{w}"),
+        mark => format!("{mark:?}"),
     }
 }
 
