@@ -71,14 +71,15 @@ impl Coalescer {
     /// What has changed for the whole since the last time.
     fn tell(&mut self) -> [Option<Mark>; 2] {
         let mut lowest = Timestamp::MAX;
-        let (mut live, mut open) = (false, false);
+        let (mut live, mut open, mut idle) = (false, false, false);
         for input in &self.inputs {
             match *input {
+                Input::Live(Timestamp::MAX) => open = true,
                 Input::Live(w) => {
                     (live, open) = (true, true);
                     lowest = lowest.min(w);
                 }
-                Input::Idle(_) => open = true,
+                Input::Idle(_) => (open, idle) = (true, true),
                 Input::Ended => {}
             }
         }
@@ -86,6 +87,9 @@ impl Coalescer {
             let rise = (self.out < Timestamp::MAX).then_some(Mark::Watermark(Timestamp::MAX));
             self.out = Timestamp::MAX;
             return if rise.is_some() { [rise, Some(Mark::End)] } else { [Some(Mark::End), None] };
+        }
+        if !live && !idle {
+            return [None, None];
         }
         if !live {
             // All are idle: the watermark stays.
@@ -103,6 +107,19 @@ mod tests {
     use super::*;
     const fn w(t: i64) -> Mark {
         Mark::Watermark(Timestamp(t))
+    }
+
+    /// The end of an input behind an exchange is two marks: between them those that are silent are not overtaken.
+    #[test]
+    fn the_end_of_one_does_not_overtake_the_silent() {
+        let mut union = Coalescer::new(2);
+        assert_eq!(union.observe(0, w(5)), [None, None]);
+        assert_eq!(union.observe(1, Mark::Idle), [Some(w(5)), None]);
+        assert_eq!(union.observe(0, w(i64::MAX)), [Some(Mark::Idle), None]);
+        assert_eq!(union.observe(0, Mark::End), [None, None]);
+        assert_eq!(union.observe(1, w(7)), [Some(Mark::Active), Some(w(7))]);
+        assert_eq!(union.observe(1, w(i64::MAX)), [None, None]);
+        assert_eq!(union.observe(1, Mark::End), [Some(w(i64::MAX)), Some(Mark::End)]);
     }
 
     /// Case W8 (i): an element on the idle input makes it active again, so the other's watermark does not count alone.
