@@ -13,6 +13,10 @@ use crate::time::Timestamp;
 /// Timers that fire between two looks at the room downstream.
 const FIRED_AT_ONCE: usize = 256;
 
+/// So many times that fire before the stage is asked again: one advance of time may fire timers without end, and the host wants to
+/// be heard in between.
+const LOOKS: usize = 64;
+
 /// Keys whose state is looked at between two batches because some of it has expired.
 const SWEPT_AT_ONCE: usize = 4096;
 
@@ -159,9 +163,9 @@ where
         f: impl Fn(&mut U, (In, Timestamp), &mut St, &mut Context<'_, K, O, S, P>) -> Result<(), OpError>,
     ) -> Fire {
         self.around.forget_now();
-        loop {
+        for _ in 0..LOOKS {
             if !self.next.room() {
-                return Fire::Paused;
+                break;
             }
             for _ in 0..FIRED_AT_ONCE {
                 if self.failed {
@@ -177,5 +181,6 @@ where
                 self.call(keys, hash, stamp, key, is, insert, |_, state, cx| f(user, (time, at), state, cx));
             }
         }
+        Fire::Paused
     }
 }

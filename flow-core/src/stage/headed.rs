@@ -194,8 +194,14 @@ impl Stage for HeadStage {
                 self.head.tail().mark(Mark::End);
             } else if self.overdue {
                 self.overdue = self.head.fire() == Fire::Paused;
+                if self.overdue {
+                    return Ok(Step::Worked);
+                }
             } else if let Some(mark) = self.due.front().copied() {
-                self.act(mark);
+                if self.act(mark) == Fire::Paused {
+                    // It may have paused with room downstream, so that the host is heard.
+                    return Ok(Step::Worked);
+                }
             } else if let Some(input) = self.ready() {
                 self.advance(input);
                 if self.inputs[input].is_none() && self.due.is_empty() {
