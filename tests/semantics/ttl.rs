@@ -7,7 +7,8 @@ use flow_core::process::states::{Timed, TimedEntries};
 use flow_core::process::{ListState, MapState, Ttl};
 
 /// `ttl 10` or `ttl 10 read`: `w7` writes the value, `m7` an entry of the map, `l7` one of the list, `d7` takes an entry of the map out,
-/// `r1` shows all three.
+/// `r1` shows all three, `p1` reads the first of the list, `q1` takes it out, `e7` keeps of the list what is not 7, `o7` is `m7` where
+/// there is none, `t7` puts new ones in the places of list and map that have only 7, `c1` clears the key.
 pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
     let ttl = Ttl::new(Millis(number(words[1]))).on_watermark();
     let ttl = if words.get(2) == Some(&"read") { ttl.renewed_by_reading() } else { ttl };
@@ -31,6 +32,20 @@ pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
                     map.remove(&n);
                 }
                 "l" => list.push(n),
+                "p" => {
+                    list.iter().next();
+                }
+                "q" => {
+                    list.pop_front();
+                }
+                "e" => list.retain(|m| *m != n),
+                "o" => *map.or_insert_with(n, || ()) = (),
+                "t" => {
+                    (*list, *map) = (ListState::new(), MapState::new());
+                    list.push(n);
+                    map.insert(n, ());
+                }
+                "c" => ctx.clear(),
                 _ => {
                     let mut keys: Vec<i64> = map.iter().map(|entry| *entry.0).collect();
                     keys.sort_unstable();

@@ -6,6 +6,8 @@
 mod held;
 mod list;
 mod map;
+#[cfg(test)]
+mod tests;
 mod ttl;
 
 pub use held::{Held, Lasting, Timed};
@@ -21,11 +23,11 @@ pub trait Declared: Clone + Send + 'static {
     type View<'a>;
     /// Whether something of it has a time to live.
     const LIVES: bool;
-    /// What the user has said wrongly.
+    /// What the user has said wrongly, on a stream that is `timed`: that has event time.
     ///
     /// # Errors
     /// In words.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self, _timed: bool) -> Result<(), String> {
         Ok(())
     }
     /// What is kept for a key that is new.
@@ -59,9 +61,9 @@ impl<A: Declared, B: Declared> Declared for (A, B) {
     type Stored = (A::Stored, B::Stored);
     type View<'a> = (A::View<'a>, B::View<'a>);
     const LIVES: bool = A::LIVES | B::LIVES;
-    fn check(&self) -> Result<(), String> {
-        self.0.check()?;
-        self.1.check()
+    fn check(&self, timed: bool) -> Result<(), String> {
+        self.0.check(timed)?;
+        self.1.check(timed)
     }
     #[inline(always)]
     fn fresh(&self) -> Self::Stored {
@@ -136,8 +138,8 @@ impl<T: Entries, I: Fn() -> T + Clone + Send + 'static> Declared for TimedEntrie
     type Stored = T;
     type View<'a> = &'a mut T;
     const LIVES: bool = true;
-    fn check(&self) -> Result<(), String> {
-        self.ttl.check()
+    fn check(&self, timed: bool) -> Result<(), String> {
+        self.ttl.check_on(timed)
     }
     fn fresh(&self) -> T {
         (self.make)()
