@@ -36,13 +36,19 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
                 let (n, written) = (el.name[1..].parse().expect("a number"), now.unwrap_or(el.time));
                 match &el.name[..1] {
                     "w" => key.value = vec![(n, written)],
+                    "o" if key.map.iter().any(|one| one.0 == n) => {
+                        key.map
+                            .iter_mut()
+                            .filter(|one| one.0 == n)
+                            .for_each(|one| one.1 = one.1.max(written));
+                    }
                     "m" | "o" => {
                         key.map.retain(|one| one.0 != n);
                         key.map.push((n, written));
                     }
                     "d" => key.map.retain(|one| one.0 != n),
                     "l" => key.list.push((n, written)),
-                    "p" if renews => key.list.iter_mut().take(1).for_each(|one| one.1 = written),
+                    "p" if renews => key.list.iter_mut().take(1).for_each(|one| one.1 = one.1.max(written)),
                     "p" => {}
                     "q" => drop(key.list.drain(..key.list.len().min(1))),
                     "e" => key.list.retain(|one| one.0 != n),
@@ -56,7 +62,7 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
                         rows.push(format!("{}/{}", el.key, shown(value, map, all(&key.list))));
                         if renews {
                             for all in [&mut key.value, &mut key.map, &mut key.list] {
-                                all.iter_mut().for_each(|one| one.1 = written);
+                                all.iter_mut().for_each(|one| one.1 = one.1.max(written));
                             }
                         }
                     }
