@@ -5,20 +5,22 @@
 use super::form::Grouping;
 use super::grouped::{Gather, Groups, Rows};
 use super::joined::{JoinChain, JoinOp, Joined};
+use super::nothing::is_nothing;
 use super::side::Crossing;
+use crate::aggregate::Aggregate;
 use crate::error::Result;
 use crate::op::key_fn::ByPair;
-use crate::op::{Either, Key, Kind, Stream};
+use crate::op::{Either, Key, KeyFn, Kind, Stream};
 use crate::stage::{
     BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Stamp, Tail,
 };
 use crate::state::Keep;
 use crate::time::{Grid, Millis, Timestamp};
 use crate::window::aggregate::fits;
-use crate::window::base::{Base, Item};
+use crate::window::base::{Base, Item, Row};
 use crate::window::clocked::OnWatermark;
 use crate::window::late::{DropLate, Lateness, Policy};
-use crate::window::session::head::SessionHead;
+use crate::window::session::head::{SessionHead, SessionItem};
 use crate::window::session::{Fixed, Gap};
 use crate::window::spec::{Assign, Closing, Everything, Over};
 use crate::window::{Global, Session, Windowed};
@@ -164,12 +166,43 @@ impl JoinWindow for Session<Fixed> {
     }
 }
 
-/// Gives the head of sessions what it takes: an element and its gap, which is that of all.
+/// Takes elements whose session is their own.
+trait Apart<I> {
+    fn apart(&mut self, item: I);
+}
+
+impl<X, F, G, A, P, S, N, M> Apart<SessionItem<X, F, G, A, P>> for SessionHead<X, F, G, A, P, S, N, M>
+where
+    X: 'static,
+    F: KeyFn<X>,
+    G: Gap<F::Value>,
+    A: Aggregate<F::Value>,
+    P: Policy<Row<X, F, A>, F::Value>,
+    S: Stamp,
+    N: Push<P::Emit, S>,
+{
+    fn apart(&mut self, item: SessionItem<X, F, G, A, P>) {
+        self.add_apart(item);
+    }
+}
+
+/// Gives the head of sessions what it takes: an element and its gap, which is that of all. Elements of no key are in no session with
+/// others, since none matches them.
 struct OfSides<H>(H);
 
-impl<Q, T, H> Head<Item<Q, T>> for OfSides<H>
+impl<H> OfSides<H> {
+    fn run<I>(&mut self, input: usize, run: Vec<I>)
+    where
+        H: Head<I>,
+    {
+        let n = run.len();
+        self.0.items(input, &mut run.into_iter(), n);
+    }
+}
+
+impl<Q: 'static, T, H> Head<Item<Q, T>> for OfSides<H>
 where
-    H: Head<Item<Q, ((), T)>, Part = Infallible>,
+    H: Head<Item<Q, ((), T)>, Part = Infallible> + Apart<Item<Q, ((), T)>>,
 {
     type Part = Infallible;
     fn tail(&mut self) -> &mut dyn Tail {
@@ -182,13 +215,19 @@ where
         self.0.open(cx)
     }
     fn items(&mut self, input: usize, items: &mut IntoIter<Item<Q, T>>, n: usize) {
-        let with_gap = items.by_ref().take(n).map(|item| {
-            let Item { hash, time, route, load } = item;
-            Item { hash, time, route, load: ((), load) }
-        });
-        let mut with_gap = with_gap.collect::<Vec<_>>().into_iter();
-        let n = with_gap.len();
-        self.0.items(input, &mut with_gap, n);
+        let mut run = Vec::with_capacity(n);
+        for Item { hash, time, route, load } in items.by_ref().take(n) {
+            let apart = is_nothing(&route);
+            let item = Item { hash, time, route, load: ((), load) };
+            if apart {
+                // In their order, wherever a batch ends.
+                self.run(input, std::mem::take(&mut run));
+                self.0.apart(item);
+            } else {
+                run.push(item);
+            }
+        }
+        self.run(input, run);
     }
     fn watermark(&mut self, w: Timestamp) {
         self.0.watermark(w);

@@ -10,7 +10,7 @@ use crate::metrics::Counter;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, KeySlots};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
@@ -23,6 +23,9 @@ pub type SessionItem<X, F, G, A, P> = Item<
     <F as crate::op::KeyTypes<X>>::Route,
     (<G as Gap<<F as crate::op::KeyTypes<X>>::Value>>::Sent, Load<X, F, A, P>),
 >;
+
+/// How a slot of a key's sessions is inserted.
+type Insert<K, A> = fn(&mut Keys<K, Open<A>>, u64, K, Vec<Open<A>>) -> u32;
 
 /// The head of the stage of sessions.
 pub struct SessionHead<X, F: KeyFn<X>, G, A: Aggregate<F::Value>, P, S, N, M> {
@@ -94,10 +97,27 @@ where
     N: Push<P::Emit, S>,
 {
     fn add(&mut self, item: SessionItem<X, F, G, A, P>) {
+        let key = &self.key;
+        let found = self.state.keys.find(item.hash, |k| key.is(&item.route, k));
+        self.add_to(found, KeySlots::insert, item);
+    }
+
+    /// Adds an element whose session is its own: it joins none, and none joins it.
+    pub fn add_apart(&mut self, item: SessionItem<X, F, G, A, P>) {
+        if !self.failed {
+            self.add_to(None, KeySlots::insert_apart, item);
+        }
+    }
+
+    /// Adds an element to the sessions in the slot `found` of its key, or in one that is inserted.
+    fn add_to(
+        &mut self,
+        found: Option<u32>,
+        insert: Insert<F::Key, A::Acc>,
+        item: SessionItem<X, F, G, A, P>,
+    ) {
         let Item { hash, time, route, load: (gap, load) } = item;
         let end = i128::from(time.0) + i128::from(self.gap.length(gap).0);
-        let key = &self.key;
-        let found = self.state.keys.find(hash, |k| key.is(&route, k));
         let slot = found.and_then(|at| self.state.keys.get(at));
         let joined = slot.map_or(0..0, |slot| joined(&slot.value, time, end));
         // A session that is kept is not late: it is removed as soon as no element can join it.
@@ -108,8 +128,9 @@ where
         }
         let aggregate = &self.aggregate;
         let x = P::lifted(load, |rest| aggregate.lift_at(self.key.peek(&route, rest), time));
-        let slot = found
-            .unwrap_or_else(|| self.state.keys.insert(hash, self.key.own_key(route), Vec::with_capacity(1)));
+        let slot = found.unwrap_or_else(|| {
+            insert(&mut self.state.keys, hash, self.key.own_key(route), Vec::with_capacity(1))
+        });
         if let Err(error) = self.join(slot, joined, time, end, x) {
             self.overflow(error);
         }
