@@ -148,3 +148,9 @@ fn a_process_that_is_a_value() {
         assert_eq!(sums, [2_018, 3_018, 5_018]);
     }
 }
+
+#[test]
+fn the_plan_names_the_states_of_a_key() {
+    let explained = limited(Vec::new(), Vec::new(), Collected::new()).explain().expect("a plan");
+    assert!(explained.contains("states: count, last (ttl 1h on the watermark)"), "{explained}");
+}

@@ -149,10 +149,18 @@ impl<D: Clone, P, O, E: Clone, T: Clone, Q: Clone> Clone for Closures<D, P, O, E
     }
 }
 
-/// What a call has of time, where its states ask.
+/// What the closures see of the states of a key.
 #[inline(always)]
-fn moment<D: Declared, K, O, S: Stamp, P: TimerKinds>(ctx: &mut Context<'_, K, O, S, P>) -> Moment {
-    if D::LIVES { ctx.moment() } else { Moment::NONE }
+pub(super) fn view<'a, D: Declared, K, O, S: Stamp, P: TimerKinds>(
+    states: &D,
+    stored: &'a mut D::Stored,
+    ctx: &mut Context<'_, K, O, S, P>,
+) -> D::View<'a> {
+    let mut expired = 0;
+    let now = if D::LIVES { ctx.moment() } else { Moment::NONE };
+    let seen = states.view(stored, now, &mut expired);
+    ctx.count_expired(expired);
+    seen
 }
 
 #[diagnostic::do_not_recommend]
@@ -190,9 +198,7 @@ where
         state: &mut D::Stored,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let mut expired = 0;
-        let states = self.states.view(state, moment::<D, K, O, S, P>(ctx), &mut expired);
-        ctx.count_expired(expired);
+        let states = view(&self.states, state, ctx);
         self.event.event(states, event, ctx)
     }
 
@@ -202,9 +208,7 @@ where
         state: &mut D::Stored,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let mut expired = 0;
-        let states = self.states.view(state, moment::<D, K, O, S, P>(ctx), &mut expired);
-        ctx.count_expired(expired);
+        let states = view(&self.states, state, ctx);
         self.timer.fire(states, at, ctx)
     }
 
@@ -214,9 +218,7 @@ where
         state: &mut D::Stored,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let mut expired = 0;
-        let states = self.states.view(state, moment::<D, K, O, S, P>(ctx), &mut expired);
-        ctx.count_expired(expired);
+        let states = view(&self.states, state, ctx);
         self.processing.fire(states, at, ctx)
     }
 

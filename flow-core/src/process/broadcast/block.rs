@@ -2,7 +2,7 @@
 
 use super::{BroadcastContext, BroadcastProcess};
 use crate::op::operator::OpError;
-use crate::process::block::{Answer, Does, Nothing};
+use crate::process::block::{Answer, Does, Nothing, view};
 use crate::process::context::Context;
 use crate::process::kinds::TimerKinds;
 use crate::process::states::{Declared, Moment, On};
@@ -131,21 +131,6 @@ impl<D: Clone, I: Clone, P, O, E: Clone, A: Clone, T: Clone, W: Clone> Clone
     }
 }
 
-impl<D: Declared, I, P: TimerKinds, O, E, A, T, W> ClosuresBeside<D, I, P, O, E, A, T, W> {
-    /// What the closures see of the states of a key.
-    fn view<'a, K, S: Stamp>(
-        &self,
-        state: &'a mut D::Stored,
-        ctx: &mut Context<'_, K, O, S, P>,
-    ) -> D::View<'a> {
-        let mut expired = 0;
-        let now = if D::LIVES { ctx.moment() } else { Moment::NONE };
-        let states = self.states.view(state, now, &mut expired);
-        ctx.count_expired(expired);
-        states
-    }
-}
-
 #[diagnostic::do_not_recommend]
 impl<K, V, B, S, D, I, H, P, O, E, A, T, W> BroadcastProcess<K, V, B, S>
     for ClosuresBeside<D, I, P, O, E, A, T, W>
@@ -171,6 +156,10 @@ where
         self.states.fresh()
     }
 
+    fn describe(&self, names: &mut Vec<String>) {
+        self.states.describe(names);
+    }
+
     fn shared(&self) -> H {
         (self.shared)()
     }
@@ -187,7 +176,7 @@ where
         shared: &H,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let states = self.view(state, ctx);
+        let states = view(&self.states, state, ctx);
         self.event.event(states, shared, event, ctx)
     }
 
@@ -202,7 +191,7 @@ where
         shared: &H,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let states = self.view(state, ctx);
+        let states = view(&self.states, state, ctx);
         self.timer.fire(states, shared, at, ctx)
     }
 
@@ -213,7 +202,7 @@ where
         shared: &H,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let states = self.view(state, ctx);
+        let states = view(&self.states, state, ctx);
         self.processing.fire(states, shared, at, ctx)
     }
 

@@ -8,7 +8,7 @@ use crate::join::joined::{Both, Detached, SideEnds};
 use crate::op::boxed::NoRoot;
 use crate::op::edges::sender_tail;
 use crate::op::{Chain, Either, Key, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Terminal, Visit};
-use crate::process::chain::listens;
+use crate::process::chain::{listens, noted};
 use crate::process::kinds::TimerKinds;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail};
 use crate::state::Keep;
@@ -185,7 +185,8 @@ where
     type Stamp = <P::Timers as TimerKinds>::Stamp<S>;
     type Root = NoRoot;
     fn build<N: Push<P::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, "state and timers of a key, beside a value that every instance has");
+        let what = "state and timers of a key, beside a value that every instance has";
+        let meta = cx.op(&self.meta, &noted(what, |names| self.process.describe(names)));
         for edge in &self.edges {
             edge.listen(listens::<S>(next.grid()));
         }

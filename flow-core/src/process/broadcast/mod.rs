@@ -109,6 +109,11 @@ pub trait BroadcastProcess<K, T, B, S: Stamp = Timestamp>: Clone + Send + 'stati
     /// What there is before the first record that all get.
     fn shared(&self) -> Self::Shared;
 
+    /// The names of its states of a key, for [`Job::explain`](crate::job::Job::explain).
+    fn describe(&self, names: &mut Vec<String>) {
+        let _ = names;
+    }
+
     /// Opens what an instance needs: counters, say.
     ///
     /// # Errors
