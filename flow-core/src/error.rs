@@ -26,6 +26,8 @@ pub enum ErrorKind {
     Late,
     /// State could not be written or read back.
     State,
+    /// The simulated process has died, as the test asked.
+    Crash,
     /// The job stood still: no stage could make progress, none was waiting. A bug of this crate or of a user's own operator.
     Stuck,
 }
@@ -41,6 +43,7 @@ impl ErrorKind {
             Self::Overflow => "integer overflow",
             Self::Late => "late element",
             Self::State => "state failed",
+            Self::Crash => "the process died",
             Self::Stuck => "the job is stuck",
         }
     }

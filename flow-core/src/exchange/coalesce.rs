@@ -44,6 +44,11 @@ impl Coalescer {
         Coalescer { inputs: vec![Input::Live(Timestamp::MIN); n], out: Timestamp::MIN, idle: false }
     }
 
+    /// The whole has come to `watermark` already: it tells what is beyond that.
+    pub fn go_on_from(&mut self, watermark: Timestamp) {
+        self.out = self.out.max(watermark);
+    }
+
     /// The watermark of the whole.
     pub fn watermark(&self) -> Timestamp {
         self.out

@@ -10,25 +10,35 @@ use super::panics::guard;
 use super::task::{Progress, Task};
 use super::wire::Launch;
 use crate::channel::Waiter;
+use crate::checkpoint::Coordinator;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::split_mix;
 use crate::time::{Clock, VirtualClock};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long the simulation waits at once for records from outside the job.
 const OUTSIDE: Duration = Duration::from_millis(1);
 
+/// In one of so many steps a checkpoint begins, where none is in flight.
+const BEGINS: u64 = 64;
+
 /// See the module.
 pub struct Simulation {
     seed: u64,
     clock: Arc<VirtualClock>,
+    crash_at: Option<u64>,
 }
 
 impl Simulation {
     /// A run that `seed` decides, on `clock`.
     pub fn new(seed: u64, clock: Arc<VirtualClock>) -> Self {
-        Simulation { seed, clock }
+        Simulation { seed, clock, crash_at: None }
+    }
+
+    /// The process dies after so many steps.
+    pub(crate) fn crash_at(self, steps: Option<u64>) -> Self {
+        Simulation { crash_at: steps, ..self }
     }
 }
 
@@ -38,15 +48,15 @@ impl Host for Simulation {
     }
 
     fn run(&self, launch: Launch) -> Result<()> {
-        let Launch { threads, control, .. } = launch;
+        let Launch { threads, control, coordinator, .. } = launch;
         let Some((waiter, instances)) = threads.into_iter().next() else { return Ok(()) };
-        let mut run = Run { seed: self.seed, quiet: vec![None; instances.len()], tasks: Vec::new() };
+        let mut run = Run { seed: self.seed, steps: 0, quiet: vec![None; instances.len()], tasks: Vec::new() };
         // The destructors of the user's records may panic too, also where instances are left unopened.
         let ran = guard(|| {
             for instance in instances {
                 run.tasks.push(instance.open()?);
             }
-            self.step_all(&mut run, waiter, &control)
+            self.step_all(&mut run, waiter, &control, coordinator.as_deref())
         });
         // The failure that is reported is the first.
         run.tasks.into_iter().map(Task::discard).fold(ran, Result::and)
@@ -54,8 +64,17 @@ impl Host for Simulation {
 }
 
 impl Simulation {
-    fn step_all(&self, run: &mut Run, mut waiter: Waiter, control: &Control) -> Result<()> {
+    fn step_all(
+        &self,
+        run: &mut Run,
+        mut waiter: Waiter,
+        control: &Control,
+        coordinator: Option<&Mutex<Coordinator>>,
+    ) -> Result<()> {
         while let Some(next) = run.choose() {
+            if let Some(coordinator) = coordinator {
+                self.coordinate(run, coordinator)?;
+            }
             let Some(task) = next else {
                 match run.deadline() {
                     Some(tick) => self.clock.advance_to(tick),
@@ -73,9 +92,35 @@ impl Simulation {
     }
 }
 
+impl Simulation {
+    /// The coordinator's turn, if the seed says so: it hears what has happened, and may begin a checkpoint.
+    fn coordinate(&self, run: &mut Run, coordinator: &Mutex<Coordinator>) -> Result<()> {
+        self.crash(run)?;
+        let drawn = split_mix(&mut run.seed);
+        if drawn.is_multiple_of(8) {
+            let mut coordinator = coordinator.lock().unwrap_or_else(PoisonError::into_inner);
+            coordinator.work(self.clock.ticks())?;
+            if drawn.is_multiple_of(BEGINS) && coordinator.begin_now(self.clock.ticks())? {
+                run.wake();
+            }
+        }
+        Ok(())
+    }
+
+    /// The process dies here, if the job was told so: nothing more is written, taken back or committed.
+    fn crash(&self, run: &mut Run) -> Result<()> {
+        run.steps += 1;
+        if self.crash_at.is_some_and(|at| run.steps >= at) {
+            return Err(Error::new(ErrorKind::Crash, "the simulated process has died"));
+        }
+        Ok(())
+    }
+}
+
 /// The tasks of a run, and which of them had nothing to do when they were last stepped.
 struct Run {
     seed: u64,
+    steps: u64,
     tasks: Vec<Task>,
     quiet: Vec<Option<Progress>>,
 }

@@ -3,6 +3,7 @@
 use super::panics::guard;
 use crate::batch::Batch;
 use crate::channel::Receiver;
+use crate::checkpoint::{Orders, Saves};
 use crate::error::Result;
 use crate::metrics::StageMetrics;
 use crate::stage::alarm::Alarm;
@@ -41,6 +42,10 @@ pub struct Task {
     alarm: Alarm,
     /// When it began to wait for room.
     blocked: Option<Instant>,
+    /// The checkpoint that is asked for, and the last one that a source has begun.
+    orders: Orders,
+    barriers: u64,
+    saves: Saves,
 }
 
 impl Task {
@@ -62,6 +67,9 @@ impl Task {
             metrics: cx.metrics().clone(),
             alarm: cx.alarm().clone(),
             blocked: None,
+            orders: cx.orders.clone(),
+            barriers: cx.checkpoint(),
+            saves: cx.saves().clone(),
         }
     }
 
@@ -82,6 +90,9 @@ impl Task {
 
     /// Whether a ring has news for it: a batch, the end of a sender, or room.
     pub fn has_news(&mut self) -> bool {
+        if self.is_source() && !self.is_done() && self.orders.begun() > self.barriers {
+            return true;
+        }
         let Some(stage) = &mut self.stage else { return false };
         if self.blocked.is_some() {
             return stage.room();
@@ -142,6 +153,12 @@ impl Task {
         if stop && !std::mem::replace(&mut self.stop_told, true) {
             stage.stop();
         }
+        let begun = self.orders.begun();
+        if begun > self.barriers && self.inputs.is_empty() {
+            self.barriers = begun;
+            stage.barrier(begun);
+            self.unflushed.get_or_insert(now);
+        }
         let mut step = stage.step()?;
         if step == Step::Hungry && self.feed() {
             // A batch is worked on as soon as it is taken, while it is in the cache.
@@ -164,6 +181,7 @@ impl Task {
             Step::Done => {
                 self.stage = None;
                 self.inputs.clear();
+                self.saves.ended();
                 Progress::Done
             }
         };

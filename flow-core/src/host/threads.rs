@@ -59,7 +59,7 @@ impl Host for Threads {
     }
 
     fn run(&self, launch: Launch) -> Result<()> {
-        let Launch { threads, control, clock } = launch;
+        let Launch { threads, control, clock, .. } = launch;
         let count = threads.len();
         let mut running = Vec::with_capacity(count);
         for (number, (waiter, instances)) in threads.into_iter().enumerate() {

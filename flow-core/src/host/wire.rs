@@ -5,6 +5,7 @@ use super::panics::guard;
 use super::task::Task;
 use crate::batch::Batch;
 use crate::channel::{Receiver, Signal, Waiter, recycling};
+use crate::checkpoint::{Coordinator, Inbox, Orders, Restored, Saves};
 use crate::error::Result;
 use crate::metrics::StageMetrics;
 use crate::stage::alarm::Alarm;
@@ -12,7 +13,7 @@ use crate::stage::{
     BatchSize, Commits, Context, EdgeId, EdgeKind, Faults, OpenCx, Stage, StageDef, Topology, Wire,
 };
 use crate::time::{Clock, Millis};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A stage instance that has not been opened.
 pub struct Instance {
@@ -48,6 +49,8 @@ pub struct Launch {
     pub control: Control,
     /// Their clock.
     pub clock: Arc<dyn Clock>,
+    /// Who takes checkpoints, for a host that calls it itself.
+    pub(crate) coordinator: Option<Arc<Mutex<Coordinator>>>,
 }
 
 /// What is given to every instance.
@@ -58,6 +61,15 @@ pub(crate) struct Settings {
     pub clock: Arc<dyn Clock>,
     pub control: Control,
     pub commits: Commits,
+    pub checkpoints: Option<Taking>,
+}
+
+/// What a job that takes checkpoints has more.
+pub(crate) struct Taking {
+    pub coordinator: Arc<Mutex<Coordinator>>,
+    pub inbox: Inbox,
+    pub orders: Orders,
+    pub restored: Option<Arc<Restored>>,
 }
 
 /// The ends of the rings of each instance.
@@ -88,6 +100,8 @@ pub(crate) fn wire(
     let mut threads: Vec<(Waiter, Vec<Instance>)> = waiters.into_iter().map(|w| (w, Vec::new())).collect();
     let mut metrics = Vec::new();
     let mut seeds = settings.batch;
+    let taking = settings.checkpoints.as_ref();
+    let mut number = 0;
     for (s, def) in topology.stages.into_iter().enumerate() {
         let counters: Vec<_> = def.instances.iter().map(|_| StageMetrics::default()).collect();
         for (i, stage) in def.instances.into_iter().enumerate() {
@@ -109,7 +123,13 @@ pub(crate) fn wire(
                 over: settings.control.over(),
                 stopping: settings.control.stop_flag(),
                 alarm: Alarm::default(),
+                saves: taking.map_or(Saves::default(), |taking| {
+                    Saves::new(taking.inbox.clone(), taking.orders.clone(), number, i)
+                }),
+                orders: taking.map_or(Orders::default(), |taking| taking.orders.clone()),
+                restored: taking.and_then(|taking| taking.restored.clone()),
             };
+            number += 1;
             let name = format!("{}[{i}]", def.name);
             let max_delay = settings.max_delay;
             threads[places[s][i]].1.push(Instance { name, stage, inputs, cx, max_delay });
@@ -117,7 +137,8 @@ pub(crate) fn wire(
         metrics.push((def.name, counters));
     }
     let (control, clock) = (settings.control.clone(), Arc::clone(&settings.clock));
-    (Launch { threads, control, clock }, metrics)
+    let coordinator = taking.map(|taking| Arc::clone(&taking.coordinator));
+    (Launch { threads, control, clock, coordinator }, metrics)
 }
 
 /// A ring for every sender and receiver of every edge.

@@ -18,7 +18,7 @@ pub use iter::{FromIter, FromVec, from_iter, from_vec};
 pub use text::json_lines;
 pub use text::{csv, lines, stdin_lines, tcp_lines};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::boxed::NoRoot;
 use crate::op::kind::{Bounds, Is, Replay, Volatile};
 use crate::op::{Chain, Proved, Stream, Visit};
@@ -100,6 +100,15 @@ pub trait Source: Clone + Send + 'static {
     /// # Errors
     /// When it cannot be opened; the job ends.
     fn open(&self, split: Self::Split, cx: &mut OpenCx) -> Result<Self::Reader>;
+    /// Opens a partition at a position that [`Reader::position`] gave, in this process or another one: the first record it gives is
+    /// the one behind it. A source that is [`Replayable`](crate::op::kind::Replayable) implements both.
+    ///
+    /// # Errors
+    /// When it cannot be opened there, as where the input has become another one; the job does not start.
+    fn resume(&self, split: Self::Split, position: &[u8], cx: &mut OpenCx) -> Result<Self::Reader> {
+        let _ = (split, position, cx);
+        Err(Error::new(ErrorKind::Source, "this source cannot go on from a position: it does not implement `Source::resume`"))
+    }
 }
 
 /// The kind of a stream that begins at the source `X`.
@@ -131,7 +140,11 @@ impl<X: Source> Chain for Src<X> {
         let meta = cx.op(&self.meta, "one instance a partition");
         let Src { source, key, .. } = self;
         if let Some((split, count)) = cx.split(key, &meta, || source.splits()) {
-            let make = Box::new(move |cx: &mut OpenCx| source.open(split, cx));
+            let id = meta.id();
+            let make = Box::new(move |cx: &mut OpenCx| match cx.position(&id)? {
+                Some(position) => source.resume(split, &position, cx),
+                None => source.open(split, cx),
+            });
             cx.source(key, &meta, count, SourceStage::<X::Item, X::Reader, N>::new(meta, make, next));
         }
         visit.rooted(cx);

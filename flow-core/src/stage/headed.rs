@@ -2,6 +2,7 @@
 //! stops where there is no room downstream.
 
 use super::head::{Typed, Work};
+use super::kept::{Back, Kept};
 use super::{Faults, Fire, Head, OpenCx, Stage, Step};
 use crate::batch::{Batch, Mark};
 use crate::error::{Error, ErrorKind, Result};
@@ -28,7 +29,8 @@ pub struct HeadStage {
     /// Marks of the whole that have not been acted on; `begun` says that the first has been told to the head.
     due: VecDeque<Mark>,
     begun: bool,
-    /// The last watermark passed on.
+    /// The last watermark told to the head, and the last one passed on.
+    told: Timestamp,
     passed: Timestamp,
     /// All inputs are idle, which has not been passed on: the head keeps elements that wait.
     idle: bool,
@@ -38,6 +40,7 @@ pub struct HeadStage {
     spent: Vec<(usize, Batch)>,
     faults: Faults,
     metrics: StageMetrics,
+    kept: Kept,
 }
 
 impl HeadStage {
@@ -54,6 +57,7 @@ impl HeadStage {
             align: Aligner::new(0),
             due: VecDeque::new(),
             begun: false,
+            told: Timestamp::MIN,
             passed: Timestamp::MIN,
             idle: false,
             overdue: false,
@@ -61,6 +65,7 @@ impl HeadStage {
             spent: Vec::new(),
             faults: Faults::default(),
             metrics: StageMetrics::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -68,13 +73,20 @@ impl HeadStage {
     fn act(&mut self, mark: Mark) -> Fire {
         if !std::mem::replace(&mut self.begun, true) {
             match mark {
-                Mark::Watermark(w) => self.head.watermark(w),
+                Mark::Watermark(w) => {
+                    self.told = w;
+                    self.head.watermark(w);
+                }
                 Mark::End => self.head.end(),
                 Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
             }
         }
         let fire = self.head.fire();
-        if fire == Fire::Done {
+        if fire == Fire::Done && let Mark::Barrier(id) = mark {
+            self.begun = false;
+            self.due.pop_front();
+            self.save(id);
+        } else if fire == Fire::Done {
             self.begun = false;
             self.pass_idle();
             self.ended |= mark == Mark::End;
@@ -82,6 +94,17 @@ impl HeadStage {
             self.due.pop_front();
         }
         fire
+    }
+
+    /// Checkpoint `id` has come to here: what is kept is written down, in the head and, as the barrier passes, behind it.
+    #[cold]
+    fn save(&mut self, id: u64) {
+        let written = self.kept.save(id, self.head.as_mut(), self.told, self.passed);
+        if let Err(error) = written {
+            self.faults.raise(error);
+        }
+        self.head.tail().mark(Mark::Barrier(id));
+        self.kept.saves.saved(id);
     }
 
     /// Passes a mark on; of a watermark what the head lets pass.
@@ -176,7 +199,20 @@ impl Stage for HeadStage {
         self.faults = cx.faults().clone();
         self.metrics = cx.metrics().clone();
         self.head.open(cx)?;
-        self.head.tail().open(cx)
+        self.head.tail().open(cx)?;
+        self.kept = Kept::new(cx);
+        if let Some(Back { watermark, passed, ended }) = self.kept.take_back(cx, self.head.as_mut())? {
+            self.merge.go_on_from(watermark);
+            (self.told, self.passed) = (watermark, passed);
+            if passed > Timestamp::MIN {
+                self.head.tail().mark(Mark::Watermark(passed));
+            }
+            self.ended = ended;
+            if ended {
+                self.head.tail().mark(Mark::End);
+            }
+        }
+        Ok(())
     }
 
     fn wants(&self, input: usize) -> bool {

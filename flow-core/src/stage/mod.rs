@@ -1,7 +1,7 @@
 //! A stage: the maximal fused tree of operators between two exchanges, as an object without threads.
 //!
 //! * [`push`]: what lies behind an operator inside a stage: nested structs, monomorphized around the user's closures;
-//! * [`head`]: the typed beginning of a stage behind an edge; [`headed`]: the stage object over it;
+//! * [`head`]: the typed beginning of a stage behind an edge; [`headed`]: the stage object over it, `kept`: what of it stands in checkpoints;
 //! * [`sourced`]: the stage object over a source;
 //! * [`build`]: how chains become stages and edges, instance by instance;
 //! * [`outs`]: the sender's end of an edge: one buffer and one ring a receiver; [`wires`]: its half without types;
@@ -16,6 +16,7 @@ pub mod build;
 pub mod drift;
 pub mod head;
 pub mod headed;
+mod kept;
 pub mod meta;
 pub mod open;
 pub mod outs;

@@ -3,6 +3,7 @@
 use super::alarm::Alarm;
 use super::{EdgeId, Meta, Wire};
 use crate::channel::Signal;
+use crate::checkpoint::{Orders, Restored, Saves};
 use crate::error::{Error, Result};
 use crate::metrics::{Counter, Gauge, StageMetrics};
 use crate::time::Clock;
@@ -171,6 +172,9 @@ pub struct OpenCx {
     pub(crate) over: Arc<AtomicBool>,
     pub(crate) stopping: Arc<AtomicBool>,
     pub(crate) alarm: Alarm,
+    pub(crate) saves: Saves,
+    pub(crate) orders: Orders,
+    pub(crate) restored: Option<Arc<Restored>>,
 }
 
 impl OpenCx {
@@ -232,6 +236,41 @@ impl OpenCx {
     /// Where a sink leaves what the end of the job makes final.
     pub fn commits(&self) -> &Commits {
         &self.commits
+    }
+
+    /// Where an operator leaves what it keeps when a barrier passes.
+    pub fn saves(&self) -> &Saves {
+        &self.saves
+    }
+
+    /// The checkpoint that the job starts from, if it does.
+    pub(crate) fn restored(&self) -> Option<&Arc<Restored>> {
+        self.restored.as_ref()
+    }
+
+    /// What the operator `id` has kept beside keyed state, where the job starts from a checkpoint: what instances have given to
+    /// [`Saves::operator`], of this one, or of several where their number has changed.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn take_back(&self, id: &str) -> Result<Vec<Vec<u8>>> {
+        let (instance, instances) = (self.context.instance, self.context.instances);
+        self.restored.as_ref().map_or(Ok(Vec::new()), |state| state.operator(id, instance, instances))
+    }
+
+    /// The position at which the source `id` goes on in this instance, where the job starts from a checkpoint.
+    ///
+    /// # Errors
+    /// When it cannot be read, or had another number of partitions.
+    pub(crate) fn position(&self, id: &str) -> Result<Option<Vec<u8>>> {
+        let Some(restored) = &self.restored else { return Ok(None) };
+        let (instance, instances) = (self.context.instance, self.context.instances);
+        restored.position(id, instance, instances).map(Some)
+    }
+
+    /// The number of the newest complete checkpoint: what is written now belongs to the next.
+    pub fn checkpoint(&self) -> u64 {
+        self.restored.as_ref().map_or(0, |state| state.id())
     }
 
     /// The sending ends of `edge` for this instance.

@@ -2,6 +2,7 @@
 
 use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
+use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::BatchSize;
@@ -30,6 +31,11 @@ pub trait Reader<T>: Send + 'static {
     /// # Errors
     /// What ends the job: an I/O error, a broken record. It says where, down to record and byte.
     fn poll<O: FnMut(T)>(&mut self, out: &mut O, budget: usize) -> Result<Poll>;
+    /// Where it stands: what [`Source::resume`](crate::source::Source::resume) needs to go on behind the last record it has given.
+    /// `None` when it cannot.
+    fn position(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// Opens the reader when the stage opens.
@@ -55,6 +61,7 @@ struct Pace {
     wait: Option<i64>,
     faults: Faults,
     read: Counter,
+    saves: Saves,
 }
 
 /// What a step does.
@@ -76,13 +83,29 @@ impl Pace {
             wait: None,
             faults: Faults::default(),
             read: Counter::default(),
+            saves: Saves::default(),
         }
     }
 
     fn open(&mut self, cx: &mut OpenCx) {
         self.faults = cx.faults().clone();
         self.read = cx.metrics().records_in.clone();
+        self.saves = cx.saves().clone();
         self.size = cx.batch_size();
+    }
+
+    /// Leaves the reader's position: at checkpoint `id`, or for good when it has ended.
+    #[cold]
+    fn save(&mut self, id: Option<u64>, position: Option<Vec<u8>>) {
+        match (id, position) {
+            (Some(id), Some(position)) => self.saves.operator(id, &self.meta.id(), position),
+            (None, Some(position)) => self.saves.last(&self.meta.id(), position),
+            (_, None) => {
+                let what = "this source cannot say where it stands, so no checkpoint can be taken";
+                let error = Error::new(ErrorKind::State, what);
+                self.faults.raise(self.named(error.note("its reader has to implement `Reader::position`")));
+            }
+        }
     }
 
     /// An error of the reader, with who it is.
@@ -213,6 +236,10 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         };
         let step = self.pace.polled(behind::<N>(&mut self.next), poll, read)?;
         if self.pace.ended {
+            if self.pace.saves.is_on() {
+                let position = self.reader.as_ref().and_then(Reader::position);
+                self.pace.save(None, position);
+            }
             self.reader = None;
             self.next().mark(Mark::End);
         }
@@ -241,7 +268,12 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
 
     fn barrier(&mut self, id: u64) {
         if !self.pace.ended {
+            if self.pace.saves.is_on() {
+                let position = self.reader.as_ref().and_then(Reader::position);
+                self.pace.save(Some(id), position);
+            }
             self.next().mark(Mark::Barrier(id));
+            self.pace.saves.saved(id);
         }
     }
 

@@ -1,0 +1,298 @@
+//! Who takes checkpoints: says when, gathers what the stages give, writes the manifest, then lets the sinks commit.
+//!
+//! 1. `Begin`: sources are told to put barrier n into their sequence. Only one is in flight.
+//! 2. Each stage instance gives its state as the barrier passes, and says so; one that has ended needs not.
+//! 3. When all have, the state file and the manifest are written: the manifest's rename is the only commit point.
+//! 4. The sinks commit what they have staged up to n; then files that nobody needs are removed.
+//!
+//! What was staged for a checkpoint that failed belongs to the next one: its records have been read.
+//!
+//! It knows no threads: it is called with news and the time, by a thread of the job or by the simulation.
+
+use super::committers::Committers;
+use super::current::{Current, files_of, operator_state};
+use super::manifest::{Manifest, StagedOutput, StateFile};
+use super::saves::{FROM_NOW_ON, Inbox, News};
+use super::{Checkpoints, CommitError, Orders, Slot, Store};
+use crate::error::{Error, ErrorKind, Result};
+use crate::exchange::{KEY_GROUPS, instance_of};
+use crate::metrics::StageMetrics;
+use std::collections::BTreeMap;
+
+/// A stage instance, as the coordinator knows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Tracked {
+    pub stage: String,
+    pub instance: usize,
+    pub instances: usize,
+    pub ended: bool,
+}
+
+/// See the module.
+pub(crate) struct Coordinator {
+    store: Store,
+    settings: Checkpoints,
+    job: String,
+    inbox: Inbox,
+    orders: Orders,
+    tasks: Vec<Tracked>,
+    committers: Committers,
+    /// What stands in all checkpoints to come, of stages that have ended.
+    last: BTreeMap<(String, Slot), Vec<u8>>,
+    /// What has been staged and not committed.
+    staged: Vec<StagedOutput>,
+    current: Option<Current>,
+    /// The newest complete checkpoint: its id, its states and their files.
+    complete: u64,
+    files: BTreeMap<String, Vec<String>>,
+    known: BTreeMap<String, StateFile>,
+    next: u64,
+    /// When the last one was begun.
+    begun: i64,
+    failed: u32,
+    /// Checkpoints since the last whole one; none where the next has to be whole.
+    changes: Option<u32>,
+    metrics: StageMetrics,
+}
+
+impl Coordinator {
+    pub fn new(
+        store: Store,
+        newest: Option<&Manifest>,
+        settings: Checkpoints,
+        job: String,
+        tasks: Vec<Tracked>,
+        committers: Committers,
+        now: i64,
+    ) -> Self {
+        let complete = newest.map_or(0, |manifest| manifest.id);
+        Coordinator {
+            store,
+            settings,
+            job,
+            inbox: Inbox::default(),
+            orders: Orders::default(),
+            tasks,
+            committers,
+            last: BTreeMap::new(),
+            staged: Vec::new(),
+            current: None,
+            complete,
+            files: BTreeMap::new(),
+            known: BTreeMap::new(),
+            next: complete + 1,
+            begun: now,
+            failed: 0,
+            changes: None,
+            metrics: StageMetrics::default(),
+        }
+    }
+
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    pub fn orders(&self) -> &Orders {
+        &self.orders
+    }
+
+    pub fn metrics(&self) -> &StageMetrics {
+        &self.metrics
+    }
+
+    /// When it wants to be called although there is no news, in ticks.
+    pub fn deadline(&self) -> i64 {
+        let (since, after) = match &self.current {
+            Some(current) => (current.since, self.settings.timeout),
+            None => (self.begun, self.settings.every),
+        };
+        since.saturating_add(after.0)
+    }
+
+    /// Takes all news, and begins a checkpoint where one is due.
+    ///
+    /// # Errors
+    /// When the job must not go on: too many checkpoints have failed, an output cannot be committed, another process has
+    /// taken over, or nobody knows whether a checkpoint is complete.
+    pub fn work(&mut self, now: i64) -> Result<()> {
+        self.take_news()?;
+        if now < self.deadline() {
+            return Ok(());
+        }
+        match &mut self.current {
+            None => self.begin(now),
+            Some(current) if current.failed.is_none() => {
+                let what = format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
+                current.fail(&mut self.store, Error::new(ErrorKind::State, what));
+                Ok(())
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Begins a checkpoint now, unless one is in flight; whether it did.
+    pub fn begin_now(&mut self, now: i64) -> Result<bool> {
+        let begins = self.current.is_none();
+        if begins {
+            self.begin(now)?;
+        }
+        Ok(begins)
+    }
+
+    fn begin(&mut self, now: i64) -> Result<()> {
+        let id = self.next;
+        self.next += 1;
+        self.begun = now;
+        let whole = self.changes.is_none_or(|n| n >= self.settings.deltas);
+        let waiting = self.tasks.iter().enumerate().filter(|task| !task.1.ended).map(|task| task.0).collect();
+        let writing = self.store.begin(id);
+        self.current = Some(Current::new(id, now, writing, waiting));
+        self.changes = if whole { Some(0) } else { self.changes.map(|n| n + 1) };
+        self.orders.begin(id, whole);
+        self.complete_if_whole()
+    }
+
+    fn take_news(&mut self) -> Result<()> {
+        while let Some(news) = self.inbox.take() {
+            self.hear(news)?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, news: News) -> Result<()> {
+        let in_flight = self.current.as_ref().map(|current| current.id);
+        match news {
+            News::Part { id: FROM_NOW_ON, state, slot, bytes } => {
+                self.last.insert((state, slot), bytes);
+            }
+            News::Staged { id, sink, instance, bytes } => {
+                self.staged.push(StagedOutput { sink, instance, checkpoint: id, bytes });
+            }
+            News::Part { id, state, slot, bytes } if Some(id) == in_flight => {
+                if let Some(current) = &mut self.current {
+                    current.part(&mut self.store, &state, slot, &bytes);
+                }
+            }
+            News::Keyed { id, state, whole } if Some(id) == in_flight => {
+                if let Some(current) = &mut self.current {
+                    current.keyed(state, whole);
+                }
+            }
+            News::Saved { id, task } if Some(id) == in_flight => {
+                if let Some(current) = &mut self.current {
+                    current.saved(task);
+                }
+                return self.complete_if_whole();
+            }
+            News::Ended { task } => return self.ended(task),
+            News::Part { .. } | News::Keyed { .. } | News::Saved { .. } => {
+                debug_assert!(false, "news of a checkpoint that is not in flight");
+            }
+        }
+        Ok(())
+    }
+
+    /// A stage instance has ended. Of its key groups nothing is left; files that say what has changed do not say that by themselves.
+    fn ended(&mut self, task: usize) -> Result<()> {
+        let Some(tracked) = self.tasks.get_mut(task) else { return Ok(()) };
+        tracked.ended = true;
+        let Tracked { stage, instance, instances, .. } = tracked.clone();
+        self.changes = None;
+        if let Some(current) = &mut self.current
+            && current.saved(task)
+            && self.files.contains_key(&stage)
+        {
+            for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
+                let group = u16::try_from(group).unwrap_or(u16::MAX);
+                current.nothing(&mut self.store, &stage, Slot::Group(group));
+            }
+        }
+        self.complete_if_whole()
+    }
+
+    fn complete_if_whole(&mut self) -> Result<()> {
+        if self.current.as_ref().is_some_and(Current::is_whole)
+            && let Some(current) = self.current.take()
+        {
+            return self.complete(current, false);
+        }
+        Ok(())
+    }
+
+    /// All have given what they have: writes the manifest, and lets the sinks commit.
+    fn complete(&mut self, mut current: Current, finished: bool) -> Result<()> {
+        for ((state, slot), bytes) in &self.last {
+            if !current.has(state, *slot) {
+                current.part(&mut self.store, state, *slot, bytes);
+            }
+        }
+        let (id, since) = (current.id, current.since);
+        let written = current.finish().and_then(|(writing, states)| self.write(id, writing, &states, finished));
+        match written {
+            Ok(()) => {
+                self.metrics.counter("checkpoints.completed").add(1);
+                let _ = since;
+                self.failed = 0;
+                self.complete = id;
+                self.commit(id)
+            }
+            Err(error) => self.failed(id, error),
+        }
+    }
+
+    fn write(
+        &mut self,
+        id: u64,
+        writing: super::Writing,
+        states: &BTreeMap<String, bool>,
+        finished: bool,
+    ) -> std::result::Result<(), Error> {
+        todo!("{id} {writing:p} {states:?} {finished}")
+    }
+
+    /// The checkpoint has failed; the job goes on, unless too many have.
+    fn failed(&mut self, id: u64, error: Error) -> Result<()> {
+        self.metrics.counter("checkpoints.failed").add(1);
+        self.changes = None;
+        self.failed += 1;
+        if self.failed <= self.settings.failures {
+            return Ok(());
+        }
+        let note = format!("checkpoint {id} is the {}th in a row that has failed; {} may", self.failed, self.settings.failures);
+        Err(error.note(note))
+    }
+
+    /// Commits what was staged up to checkpoint `id`, which is complete; then removes files that nobody needs.
+    fn commit(&mut self, id: u64) -> Result<()> {
+        let staged = std::mem::take(&mut self.staged);
+        let (mut due, later): (Vec<_>, Vec<_>) = staged.into_iter().partition(|output| output.checkpoint <= id);
+        self.staged = later;
+        self.committers.commit(&mut due)?;
+        self.store.collect_garbage().map(drop)
+    }
+
+    /// The job is over. When all stages have ended, a last checkpoint commits what is left; after a failure what was staged and
+    /// not committed is taken back: the next start reads those records again.
+    ///
+    /// # Errors
+    /// As [`Coordinator::work`].
+    pub fn finish(&mut self, now: i64, ran: &Result<()>) -> Result<()> {
+        if ran.is_ok() {
+            self.take_news()?;
+            self.current = None;
+            self.next = self.next.max(self.staged.iter().map(|s| s.checkpoint).max().unwrap_or(0));
+            self.begin(now)
+        } else {
+            while let Some(news) = self.inbox.take() {
+                if let News::Staged { id, sink, instance, bytes } = news {
+                    self.staged.push(StagedOutput { sink, instance, checkpoint: id, bytes });
+                }
+            }
+            if let Some(mut current) = self.current.take() {
+                current.fail(&mut self.store, Error::new(ErrorKind::State, "the job has failed"));
+            }
+            self.committers.abort(&self.staged);
+            Ok(())
+        }
+    }
+}

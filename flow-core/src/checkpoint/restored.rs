@@ -1,0 +1,124 @@
+//! What the operators of a job get back when it starts from a checkpoint.
+
+use super::current::WHOLE;
+use super::manifest::Manifest;
+use super::{Parts, Slot, Store};
+use crate::error::{Error, ErrorKind, Result};
+use crate::exchange::{KEY_GROUPS, instance_of};
+use std::collections::BTreeMap;
+
+/// The state in a checkpoint, by operator.
+pub(crate) struct Restored {
+    id: u64,
+    states: BTreeMap<String, State>,
+}
+
+struct State {
+    parts: Parts,
+    /// In how many instances the operator ran.
+    instances: usize,
+    finished: bool,
+}
+
+/// The bytes of a key group: all there is, then changes, in order.
+pub(crate) type History = Vec<Vec<u8>>;
+
+impl Restored {
+    /// Of `manifest`.
+    pub fn new(store: &Store, manifest: &Manifest) -> Result<Self> {
+        let mut states = BTreeMap::new();
+        for state in &manifest.operators {
+            let parts = store.parts(manifest, &state.id)?;
+            let instances = usize::try_from(state.instances).unwrap_or(1);
+            states.insert(state.id.clone(), State { parts, instances, finished: state.finished });
+        }
+        Ok(Restored { id: manifest.id, states })
+    }
+
+    /// The checkpoint.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The operators whose state is there.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.states.keys().map(String::as_str)
+    }
+
+    /// Whether all instances of a stage had ended.
+    pub fn has_finished(&self, stage: &str) -> bool {
+        self.states.get(stage).is_some_and(|state| state.finished)
+    }
+
+    /// The key groups of an instance, each with its history.
+    pub fn groups(&self, state: &str, instance: usize, instances: usize) -> Result<Vec<(usize, History)>> {
+        let Some(State { parts, .. }) = self.states.get(state) else { return Ok(Vec::new()) };
+        let mut groups = Vec::new();
+        for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
+            let slot = Slot::Group(u16::try_from(group).unwrap_or(u16::MAX));
+            let history = since_whole(parts.slot(slot)?)?;
+            if !history.is_empty() {
+                groups.push((group, history));
+            }
+        }
+        Ok(groups)
+    }
+
+    /// The position of a source's partition.
+    pub fn position(&self, source: &str, partition: usize, partitions: usize) -> Result<Vec<u8>> {
+        let broken = |what: String| Error::new(ErrorKind::State, what);
+        let Some(state) = self.states.get(source) else {
+            let what = format!("checkpoint {} has no position of the source `{source}`", self.id);
+            let note = "a source that is new or has a new name cannot be added to a job that goes on from a checkpoint";
+            return Err(broken(what).note(note));
+        };
+        if state.instances != partitions {
+            let what = format!("the source had {} partitions at checkpoint {}, and has {partitions} now", state.instances, self.id);
+            return Err(broken(what).note("its input has to be cut as before, for its positions to mean something"));
+        }
+        let found = self.of_instances(source, |old| *old == partition)?;
+        let missing = || broken(format!("checkpoint {} has no position of partition {partition} of `{source}`", self.id));
+        found.into_iter().next().ok_or_else(missing)
+    }
+
+    /// What instance `instance` of `instances` gets of what an operator kept beside keyed state: its own, and where their
+    /// number has changed those that come to it in turn.
+    pub fn operator(&self, state: &str, instance: usize, instances: usize) -> Result<Vec<Vec<u8>>> {
+        let mine = |old: &usize| old % instances == instance;
+        self.of_instances(state, mine)
+    }
+
+    /// What all instances kept.
+    pub fn operator_everywhere(&self, state: &str) -> Result<Vec<Vec<u8>>> {
+        self.of_instances(state, |_| true)
+    }
+
+    fn of_instances(&self, state: &str, mine: impl Fn(&usize) -> bool) -> Result<Vec<Vec<u8>>> {
+        let Some(State { parts, instances, .. }) = self.states.get(state) else { return Ok(Vec::new()) };
+        let mut all = Vec::new();
+        for old in (0..*instances).filter(mine) {
+            let slot = Slot::Instance(u32::try_from(old).unwrap_or(u32::MAX));
+            all.extend(since_whole(parts.slot(slot)?)?);
+        }
+        Ok(all)
+    }
+}
+
+/// Of the pieces of a slot those from the last whole one, without the byte that says which they are.
+fn since_whole(pieces: Vec<Vec<u8>>) -> Result<History> {
+    let mut history = Vec::new();
+    for mut piece in pieces {
+        let Some(kind) = piece.first().copied() else { continue };
+        piece.remove(0);
+        if kind == WHOLE {
+            history.clear();
+        } else if history.is_empty() {
+            history.push(Vec::new());
+        }
+        if !piece.is_empty() || kind != WHOLE {
+            history.push(piece);
+        }
+    }
+    // Changes alone: there was nothing before them.
+    Ok(history)
+}

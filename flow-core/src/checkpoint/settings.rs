@@ -1,0 +1,140 @@
+//! What a job says about its checkpoints.
+
+use super::{Disk, Storage};
+use crate::error::{Error, ErrorKind, Result};
+use crate::time::Millis;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where the checkpoints of a job lie, and how often one is taken: what [`Job::checkpoints`](crate::job::Job::checkpoints) is given.
+///
+/// ```
+/// use flow_core::prelude::*;
+/// let folder = tempfile::tempdir().unwrap();
+/// let checkpoints = Checkpoints::to(folder.path()).every(Millis(10_000)).retained(3);
+/// let out = Collected::new();
+/// let job = Job::build("sums", |job| {
+///     let numbers = source(from_iter(1..=4)).durable();
+///     job.add(numbers.key_by(|n| n % 2).sum(|n| *n).collect(&out));
+/// });
+/// job.checkpoints(checkpoints).run().unwrap();
+/// assert_eq!(out.take(), [(1, 1), (0, 2), (1, 4), (0, 6)]);
+/// ```
+#[derive(Clone)]
+#[must_use = "checkpoints are taken when a job is given them"]
+pub struct Checkpoints {
+    place: Place,
+    pub(crate) every: Millis,
+    pub(crate) timeout: Millis,
+    pub(crate) retained: usize,
+    pub(crate) failures: u32,
+    pub(crate) deltas: u32,
+    pub(crate) from: Option<u64>,
+    pub(crate) dropped: Vec<String>,
+}
+
+#[derive(Clone)]
+enum Place {
+    Folder(PathBuf),
+    Storage(Arc<dyn Storage>),
+}
+
+/// Between two checkpoints, unless said otherwise.
+const EVERY: Millis = Millis(10_000);
+/// A checkpoint that takes longer has failed.
+const TIMEOUT: Millis = Millis(600_000);
+
+impl Checkpoints {
+    /// In this folder, which is made where it is missing. It belongs to one job.
+    pub fn to(folder: impl Into<PathBuf>) -> Self {
+        Self::at(Place::Folder(folder.into()))
+    }
+
+    /// In a storage of your own.
+    pub fn in_storage(storage: Arc<dyn Storage>) -> Self {
+        Self::at(Place::Storage(storage))
+    }
+
+    fn at(place: Place) -> Self {
+        Checkpoints {
+            place,
+            every: EVERY,
+            timeout: TIMEOUT,
+            retained: 2,
+            failures: 3,
+            deltas: 10,
+            from: None,
+            dropped: Vec::new(),
+        }
+    }
+
+    /// How long after the beginning of one the next begins; 10 s unless said otherwise. One that is not complete is waited for.
+    pub fn every(mut self, interval: impl Into<Millis>) -> Self {
+        self.every = interval.into();
+        self
+    }
+
+    /// A checkpoint that is not complete after so long has failed; 10 min unless said otherwise. The job goes on.
+    pub fn timeout(mut self, timeout: impl Into<Millis>) -> Self {
+        self.timeout = timeout.into();
+        self
+    }
+
+    /// How many complete checkpoints are kept, at least 1; 2 unless said otherwise. Savepoints are kept beside them.
+    pub fn retained(mut self, checkpoints: usize) -> Self {
+        self.retained = checkpoints;
+        self
+    }
+
+    /// How many may fail in a row; with one more the job ends. 3 unless said otherwise.
+    pub fn max_failed(mut self, checkpoints: u32) -> Self {
+        self.failures = checkpoints;
+        self
+    }
+
+    /// After how many checkpoints that say only what has changed the next is written whole; 10 unless said otherwise.
+    pub fn deltas(mut self, checkpoints: u32) -> Self {
+        self.deltas = checkpoints;
+        self
+    }
+
+    /// Starts from checkpoint `id` instead of the newest. What sinks have committed after it is written once more: the report's
+    /// counter `checkpoints.repeated` says from how many checkpoints.
+    pub fn restore_from(mut self, id: u64) -> Self {
+        self.from = Some(id);
+        self
+    }
+
+    /// The state of an operator that is no longer in the pipeline may be dropped; otherwise the job does not start.
+    pub fn drop_state(mut self, operator: impl Into<String>) -> Self {
+        self.dropped.push(operator.into());
+        self
+    }
+
+    pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
+        match &self.place {
+            Place::Storage(storage) => Ok(Arc::clone(storage)),
+            Place::Folder(folder) => Ok(Arc::new(Disk::open(folder)?)),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        for (what, least, value) in [
+            ("an interval", 1, self.every.0),
+            ("a timeout", 1, self.timeout.0),
+            ("a number of retained checkpoints", 1, i64::try_from(self.retained).unwrap_or(i64::MAX)),
+        ] {
+            if value < least {
+                let what = format!("{what} of {value}: it has to be at least {least}");
+                return Err(Error::new(ErrorKind::Plan, what));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Checkpoints {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Checkpoints").field("every", &self.every).finish_non_exhaustive()
+    }
+}
