@@ -1,5 +1,6 @@
 //! What a program with pipelines imports: `use flow_core::prelude::*;`.
 
+pub use crate::checkpoint::Checkpoints;
 pub use crate::dataflow;
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::host::HostKind;

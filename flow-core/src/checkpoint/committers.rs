@@ -42,8 +42,10 @@ impl Committers {
     fn of(&mut self, sink: &str) -> Result<&mut Box<dyn Committer>> {
         let found = self.0.iter_mut().find(|known| known.0 == sink);
         found.map(|known| &mut known.1).ok_or_else(|| {
-            let what = format!("a checkpoint has staged output of the sink `{sink}`, which is not in the pipeline");
-            Error::new(ErrorKind::Sink, what).note("run the pipeline once with this sink, so that it can commit what it has staged")
+            let what =
+                format!("a checkpoint has staged output of the sink `{sink}`, which is not in the pipeline");
+            Error::new(ErrorKind::Sink, what)
+                .note("run the pipeline once with this sink, so that it can commit what it has staged")
         })
     }
 

@@ -10,8 +10,9 @@
 //! It knows no threads: it is called with news and the time, by a thread of the job or by the simulation.
 
 use super::committers::Committers;
-use super::current::{Current, files_of, operator_state};
-use super::manifest::{Manifest, StagedOutput, StateFile};
+use super::current::{Current, States};
+use super::listing::{Written, manifest};
+use super::manifest::{Manifest, StagedOutput};
 use super::saves::{FROM_NOW_ON, Inbox, News};
 use super::{Checkpoints, CommitError, Orders, Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
@@ -32,7 +33,6 @@ pub(crate) struct Tracked {
 pub(crate) struct Coordinator {
     store: Store,
     settings: Checkpoints,
-    job: String,
     inbox: Inbox,
     orders: Orders,
     tasks: Vec<Tracked>,
@@ -42,34 +42,32 @@ pub(crate) struct Coordinator {
     /// What has been staged and not committed.
     staged: Vec<StagedOutput>,
     current: Option<Current>,
-    /// The newest complete checkpoint: its id, its states and their files.
-    complete: u64,
-    files: BTreeMap<String, Vec<String>>,
-    known: BTreeMap<String, StateFile>,
+    /// The newest complete checkpoint.
+    complete: Manifest,
     next: u64,
     /// When the last one was begun.
     begun: i64,
     failed: u32,
     /// Checkpoints since the last whole one; none where the next has to be whole.
     changes: Option<u32>,
+    /// All stages have ended: the last checkpoint.
+    finishing: bool,
     metrics: StageMetrics,
 }
 
 impl Coordinator {
     pub fn new(
         store: Store,
-        newest: Option<&Manifest>,
+        newest: Option<Manifest>,
         settings: Checkpoints,
-        job: String,
         tasks: Vec<Tracked>,
         committers: Committers,
         now: i64,
     ) -> Self {
-        let complete = newest.map_or(0, |manifest| manifest.id);
+        let next = store.next_id();
         Coordinator {
             store,
             settings,
-            job,
             inbox: Inbox::default(),
             orders: Orders::default(),
             tasks,
@@ -77,13 +75,12 @@ impl Coordinator {
             last: BTreeMap::new(),
             staged: Vec::new(),
             current: None,
-            complete,
-            files: BTreeMap::new(),
-            known: BTreeMap::new(),
-            next: complete + 1,
+            complete: newest.unwrap_or_default(),
+            next,
             begun: now,
             failed: 0,
             changes: None,
+            finishing: false,
             metrics: StageMetrics::default(),
         }
     }
@@ -122,7 +119,8 @@ impl Coordinator {
         match &mut self.current {
             None => self.begin(now),
             Some(current) if current.failed.is_none() => {
-                let what = format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
+                let what =
+                    format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
                 current.fail(&mut self.store, Error::new(ErrorKind::State, what));
                 Ok(())
             }
@@ -200,7 +198,7 @@ impl Coordinator {
         self.changes = None;
         if let Some(current) = &mut self.current
             && current.saved(task)
-            && self.files.contains_key(&stage)
+            && self.complete.operators.iter().any(|state| state.id == stage)
         {
             for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
                 let group = u16::try_from(group).unwrap_or(u16::MAX);
@@ -214,40 +212,52 @@ impl Coordinator {
         if self.current.as_ref().is_some_and(Current::is_whole)
             && let Some(current) = self.current.take()
         {
-            return self.complete(current, false);
+            return self.complete(current);
         }
         Ok(())
     }
 
     /// All have given what they have: writes the manifest, and lets the sinks commit.
-    fn complete(&mut self, mut current: Current, finished: bool) -> Result<()> {
+    fn complete(&mut self, mut current: Current) -> Result<()> {
         for ((state, slot), bytes) in &self.last {
             if !current.has(state, *slot) {
                 current.part(&mut self.store, state, *slot, bytes);
             }
         }
-        let (id, since) = (current.id, current.since);
-        let written = current.finish().and_then(|(writing, states)| self.write(id, writing, &states, finished));
-        match written {
+        let id = current.id;
+        let (writing, states) = match current.finish() {
+            Ok(written) => written,
+            Err(error) => return self.failed(id, error),
+        };
+        match self.write(id, writing, &states) {
             Ok(()) => {
                 self.metrics.counter("checkpoints.completed").add(1);
-                let _ = since;
                 self.failed = 0;
-                self.complete = id;
                 self.commit(id)
             }
-            Err(error) => self.failed(id, error),
+            Err(CommitError::Failed(error)) => self.failed(id, error),
+            Err(unknown @ (CommitError::Unknown(_) | CommitError::Fenced(_))) => {
+                // Nobody may take back or commit what was staged: the next start sees.
+                self.staged.clear();
+                Err(unknown.into_error())
+            }
         }
     }
 
-    fn write(
-        &mut self,
-        id: u64,
-        writing: super::Writing,
-        states: &BTreeMap<String, bool>,
-        finished: bool,
-    ) -> std::result::Result<(), Error> {
-        todo!("{id} {writing:p} {states:?} {finished}")
+    fn write(&mut self, id: u64, writing: super::Writing, states: &States) -> Result<(), CommitError> {
+        let written = Written {
+            id,
+            finished: self.finishing,
+            file: writing.file(),
+            states,
+            staged: self.staged.iter().filter(|output| output.checkpoint <= id).cloned().collect(),
+            tasks: &self.tasks,
+        };
+        let manifest = manifest(written, &self.complete);
+        let committed = self.store.commit(writing, manifest)?;
+        self.metrics.counter("checkpoints.bytes").add(committed.bytes);
+        self.complete = committed.manifest;
+        Ok(())
     }
 
     /// The checkpoint has failed; the job goes on, unless too many have.
@@ -255,17 +265,27 @@ impl Coordinator {
         self.metrics.counter("checkpoints.failed").add(1);
         self.changes = None;
         self.failed += 1;
+        if self.finishing {
+            let note = format!(
+                "checkpoint {id} was the last: what sinks have staged since the one before is taken back"
+            );
+            return Err(error.note(note));
+        }
         if self.failed <= self.settings.failures {
             return Ok(());
         }
-        let note = format!("checkpoint {id} is the {}th in a row that has failed; {} may", self.failed, self.settings.failures);
+        let note = format!(
+            "checkpoint {id} is the {}th in a row that has failed; {} may",
+            self.failed, self.settings.failures
+        );
         Err(error.note(note))
     }
 
     /// Commits what was staged up to checkpoint `id`, which is complete; then removes files that nobody needs.
     fn commit(&mut self, id: u64) -> Result<()> {
         let staged = std::mem::take(&mut self.staged);
-        let (mut due, later): (Vec<_>, Vec<_>) = staged.into_iter().partition(|output| output.checkpoint <= id);
+        let (mut due, later): (Vec<_>, Vec<_>) =
+            staged.into_iter().partition(|output| output.checkpoint <= id);
         self.staged = later;
         self.committers.commit(&mut due)?;
         self.store.collect_garbage().map(drop)
@@ -277,10 +297,14 @@ impl Coordinator {
     /// # Errors
     /// As [`Coordinator::work`].
     pub fn finish(&mut self, now: i64, ran: &Result<()>) -> Result<()> {
+        if ran.as_ref().is_err_and(|error| error.kind() == ErrorKind::Crash) {
+            return Ok(());
+        }
         if ran.is_ok() {
             self.take_news()?;
-            self.current = None;
-            self.next = self.next.max(self.staged.iter().map(|s| s.checkpoint).max().unwrap_or(0));
+            let staged = self.staged.iter().map(|output| output.checkpoint).max();
+            self.next = self.next.max(staged.unwrap_or(0));
+            self.finishing = true;
             self.begin(now)
         } else {
             while let Some(news) = self.inbox.take() {

@@ -1,13 +1,30 @@
 //! The checkpoint that is being taken.
 
-use super::manifest::OperatorState;
 use super::{Slot, Store, Writing};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The first byte of a key group's bytes in a file: all there is, or what has changed since the file before.
 pub(super) const WHOLE: u8 = 0;
 pub(super) const CHANGES: u8 = 1;
+
+/// The states that have been written.
+pub(super) type States = BTreeMap<String, Seen>;
+
+/// What is known of a state that is being written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// Whether it replaces what stands in earlier files.
+    pub whole: bool,
+    /// Of how many instances there is something.
+    pub instances: u32,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen { whole: true, instances: 0 }
+    }
+}
 
 /// A checkpoint in flight.
 pub(super) struct Current {
@@ -19,8 +36,7 @@ pub(super) struct Current {
     pub failed: Option<Error>,
     /// Stage instances that have not given everything.
     waiting: BTreeSet<usize>,
-    /// The states that have been written; whether they replace what stands in earlier files.
-    states: BTreeMap<String, bool>,
+    states: States,
     /// The slots whose first piece has been written.
     begun: HashSet<(String, Slot)>,
 }
@@ -47,13 +63,17 @@ impl Current {
 
     /// A stage writes keyed `state`.
     pub fn keyed(&mut self, state: String, whole: bool) {
-        *self.states.entry(state).or_insert(true) &= whole;
+        self.states.entry(state).or_default().whole &= whole;
     }
 
     /// Takes a piece of a slot.
     pub fn part(&mut self, store: &mut Store, state: &str, slot: Slot, bytes: &[u8]) {
         let Some(writing) = &mut self.writing else { return };
-        let whole = *self.states.entry(state.to_owned()).or_insert(true);
+        let seen = self.states.entry(state.to_owned()).or_default();
+        let whole = seen.whole;
+        if let Slot::Instance(instance) = slot {
+            seen.instances = seen.instances.max(instance + 1);
+        }
         let first = self.begun.insert((state.to_owned(), slot));
         let kind = if whole { WHOLE } else { CHANGES };
         let begun = if first { writing.part(state, slot, &[kind]) } else { Ok(()) };
@@ -85,34 +105,13 @@ impl Current {
     }
 
     /// What has been written, for the manifest.
-    pub fn finish(self) -> Result<(Writing, BTreeMap<String, bool>)> {
+    pub fn finish(self) -> Result<(Writing, States)> {
         match (self.writing, self.failed) {
             (Some(writing), None) => Ok((writing, self.states)),
             (_, Some(error)) => Err(error),
-            (None, None) => Err(super::lost("a checkpoint without a file: a bug of the coordinator")),
+            (None, None) => {
+                Err(Error::new(ErrorKind::State, "a checkpoint without a file: a bug of the coordinator"))
+            }
         }
-    }
-}
-
-/// Which files hold a state, when `written` says whether this checkpoint's file replaces those before.
-pub(super) fn files_of(before: &[String], this: &str, replaces: Option<bool>) -> Vec<String> {
-    match replaces {
-        Some(true) => vec![this.to_owned()],
-        Some(false) => before.iter().cloned().chain([this.to_owned()]).collect(),
-        None => Vec::new(),
-    }
-}
-
-/// An operator's state as the manifest names it.
-pub(super) fn operator_state(id: &str, files: Vec<u32>, instances: u32) -> OperatorState {
-    OperatorState {
-        id: id.to_owned(),
-        what: String::new(),
-        instances,
-        finished: false,
-        version: 0,
-        fingerprint: 0,
-        schema: String::new(),
-        files,
     }
 }

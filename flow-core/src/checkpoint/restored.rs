@@ -21,7 +21,7 @@ struct State {
 }
 
 /// The bytes of a key group: all there is, then changes, in order.
-pub(crate) type History = Vec<Vec<u8>>;
+type History = Vec<Vec<u8>>;
 
 impl Restored {
     /// Of `manifest`.
@@ -56,7 +56,7 @@ impl Restored {
         let mut groups = Vec::new();
         for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
             let slot = Slot::Group(u16::try_from(group).unwrap_or(u16::MAX));
-            let history = since_whole(parts.slot(slot)?)?;
+            let history = since_whole(parts.read(slot)?)?;
             if !history.is_empty() {
                 groups.push((group, history));
             }
@@ -73,11 +73,18 @@ impl Restored {
             return Err(broken(what).note(note));
         };
         if state.instances != partitions {
-            let what = format!("the source had {} partitions at checkpoint {}, and has {partitions} now", state.instances, self.id);
-            return Err(broken(what).note("its input has to be cut as before, for its positions to mean something"));
+            let what = format!(
+                "the source had {} partitions at checkpoint {}, and has {partitions} now",
+                state.instances, self.id
+            );
+            return Err(
+                broken(what).note("its input has to be cut as before, for its positions to mean something")
+            );
         }
         let found = self.of_instances(source, |old| *old == partition)?;
-        let missing = || broken(format!("checkpoint {} has no position of partition {partition} of `{source}`", self.id));
+        let missing = || {
+            broken(format!("checkpoint {} has no position of partition {partition} of `{source}`", self.id))
+        };
         found.into_iter().next().ok_or_else(missing)
     }
 
@@ -98,7 +105,7 @@ impl Restored {
         let mut all = Vec::new();
         for old in (0..*instances).filter(mine) {
             let slot = Slot::Instance(u32::try_from(old).unwrap_or(u32::MAX));
-            all.extend(since_whole(parts.slot(slot)?)?);
+            all.extend(since_whole(parts.read(slot)?)?);
         }
         Ok(all)
     }

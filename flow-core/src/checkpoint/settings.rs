@@ -1,6 +1,6 @@
 //! What a job says about its checkpoints.
 
-use super::{Disk, Storage};
+use super::{Folder, Storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Millis;
 use std::path::PathBuf;
@@ -114,7 +114,15 @@ impl Checkpoints {
     pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
         match &self.place {
             Place::Storage(storage) => Ok(Arc::clone(storage)),
-            Place::Folder(folder) => Ok(Arc::new(Disk::open(folder)?)),
+            Place::Folder(folder) => {
+                let opened = Folder::open(folder).map_err(|error| {
+                    Error::new(
+                        ErrorKind::State,
+                        format!("the folder of checkpoints {}: {error}", folder.display()),
+                    )
+                });
+                Ok(Arc::new(opened?))
+            }
         }
     }
 

@@ -54,7 +54,8 @@ impl Control {
         self.lock().signals.push(signal);
     }
 
-    fn wake_all(&self) {
+    /// Wakes all threads.
+    pub(crate) fn wake_all(&self) {
         let signals = self.lock().signals.clone();
         signals.iter().for_each(Signal::wake);
     }

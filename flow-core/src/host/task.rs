@@ -153,10 +153,10 @@ impl Task {
         if stop && !std::mem::replace(&mut self.stop_told, true) {
             stage.stop();
         }
-        let begun = self.orders.begun();
-        if begun > self.barriers && self.inputs.is_empty() {
-            self.barriers = begun;
-            stage.barrier(begun);
+        let asked = self.orders.begun();
+        if asked > self.barriers && self.inputs.is_empty() {
+            self.barriers = asked;
+            stage.barrier(asked);
             self.unflushed.get_or_insert(now);
         }
         let mut step = stage.step()?;

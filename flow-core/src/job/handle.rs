@@ -1,12 +1,15 @@
 //! A job that runs: its handle, and what happens at its end.
 
+use super::taking::{Taker, lock};
+use crate::checkpoint::Coordinator;
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::panics::guard;
 use crate::host::wire::{Settings, wire};
 use crate::host::{Control, Host, Launch};
 use crate::metrics::{Report, StageMetrics, StageReport};
 use crate::stage::{Commits, Staged, Topology};
-use std::sync::Arc;
+use crate::time::Clock;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -18,6 +21,9 @@ pub(super) struct Running {
     stages: Stages,
     control: Control,
     commits: Commits,
+    checkpoints: Option<Arc<Mutex<Coordinator>>>,
+    clock: Arc<dyn Clock>,
+    simulated: bool,
     started: Instant,
 }
 
@@ -25,17 +31,40 @@ pub(super) struct Running {
 type Stages = Arc<Vec<(String, Vec<StageMetrics>)>>;
 
 impl Running {
-    pub fn new(name: String, host: Box<dyn Host>, topology: Topology, settings: Settings) -> Self {
+    pub fn new(
+        name: String,
+        host: Box<dyn Host>,
+        topology: Topology,
+        settings: Settings,
+        simulated: bool,
+    ) -> Self {
         let place = |s, i, n, t| host.place(s, i, n, t);
-        let (launch, stages) = wire(topology, place, &settings);
-        let Settings { control, commits, .. } = settings;
-        Running { name, launch, stages: Arc::new(stages), control, commits, started: Instant::now(), host }
+        let (launch, mut stages) = wire(topology, place, &settings);
+        let Settings { control, commits, checkpoints, clock, .. } = settings;
+        let checkpoints = checkpoints.map(|taking| taking.coordinator);
+        if let Some(coordinator) = &checkpoints {
+            stages.push(("checkpoints".to_owned(), vec![lock(coordinator).metrics().clone()]));
+        }
+        let (stages, started) = (Arc::new(stages), Instant::now());
+        Running { name, launch, stages, control, commits, checkpoints, clock, simulated, started, host }
     }
 
     /// Runs to the end, then commits what the sinks have staged, or takes it back.
     pub fn finish(self) -> Result<Report> {
-        let Running { name, host, launch, stages, control, commits, started } = self;
-        let ran = host.run(launch);
+        let Running { name, host, launch, stages, control, commits, checkpoints, clock, simulated, started } =
+            self;
+        let taker = checkpoints.as_ref().filter(|_| !simulated);
+        let mut taker = taker.map(|coordinator| Taker::start(coordinator, &control, &clock)).transpose()?;
+        let mut ran = host.run(launch);
+        if let Some(taker) = &mut taker {
+            taker.stop();
+            // It may have failed when the stages had ended already.
+            ran = control.take_failure().map_or(ran, Err);
+        }
+        if let Some(coordinator) = &checkpoints {
+            let finished = guard(|| lock(coordinator).finish(clock.ticks(), &ran));
+            ran = ran.and(finished);
+        }
         let staged = commits.take();
         match ran {
             Ok(()) => commit(staged)?,

@@ -2,9 +2,11 @@
 
 mod explain;
 mod handle;
+mod taking;
 
 pub use handle::JobHandle;
 
+use crate::checkpoint::Checkpoints;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::KEY_GROUPS;
 use crate::host::panics::guard;
@@ -19,6 +21,7 @@ use crate::stage::{BatchSize, BuildCx, Commits, Topology};
 use crate::time::{Clock, Millis, SystemClock, VirtualClock};
 use handle::Running;
 use std::sync::Arc;
+use taking::taking;
 
 /// Builds one pass of one end of the pipeline.
 type End = Box<dyn Fn(&mut BuildCx) + Send>;
@@ -53,6 +56,8 @@ pub struct Job {
     batch: usize,
     ring: usize,
     max_delay: Millis,
+    checkpoints: Option<Checkpoints>,
+    crash_at: Option<u64>,
 }
 
 impl Job {
@@ -68,6 +73,8 @@ impl Job {
             batch: BATCH_ITEMS,
             ring: RING_BATCHES,
             max_delay: MAX_DELAY,
+            checkpoints: None,
+            crash_at: None,
         }
     }
 
@@ -127,6 +134,22 @@ impl Job {
         self
     }
 
+    /// Takes checkpoints, and starts from the newest one. The pipeline has to be [`durable`](crate::op::Stream::durable); in
+    /// `dataflow!` that is `#[checkpointed]`.
+    ///
+    /// Whatever kills the process, the next start goes on from the newest complete checkpoint: sources from the positions in it,
+    /// operators with their state. What sinks have staged becomes visible when a checkpoint is complete, and at the end.
+    pub fn checkpoints(mut self, checkpoints: Checkpoints) -> Self {
+        self.checkpoints = Some(checkpoints);
+        self
+    }
+
+    /// For tests: the process of a simulation dies after so many steps, with an error of kind [`ErrorKind::Crash`].
+    pub fn crash_at(mut self, steps: u64) -> Self {
+        self.crash_at = Some(steps);
+        self
+    }
+
     /// Runs to the end of the input.
     ///
     /// # Errors
@@ -171,17 +194,24 @@ impl Job {
 
     fn launch(mut self, seed: Option<u64>) -> Result<Running> {
         // A source's splits are the user's code, and run here.
-        let topology = guard(|| self.topology())?;
+        let mut topology = guard(|| self.topology())?;
         let instances = topology.stages.iter().map(|s| s.count).sum();
         let virtual_clock = Arc::new(VirtualClock::new());
         let (host, clock): (Box<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.take()) {
-            (Some(seed), _) => (Box::new(Simulation::new(seed, Arc::clone(&virtual_clock))), virtual_clock),
+            (Some(seed), _) => (
+                Box::new(Simulation::new(seed, Arc::clone(&virtual_clock)).crash_at(self.crash_at)),
+                virtual_clock,
+            ),
             (None, Some(own)) => (own, Arc::new(SystemClock::new())),
             (None, None) => {
                 (Box::new(Threads::of(self.host, instances, self.parallelism)), Arc::new(SystemClock::new()))
             }
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
+        let checkpoints = match self.checkpoints.take() {
+            Some(checkpoints) => Some(taking(&self.name, checkpoints, &mut topology, clock.as_ref())?),
+            None => None,
+        };
         let settings = Settings {
             batch,
             ring: self.ring,
@@ -189,8 +219,9 @@ impl Job {
             clock,
             control: Control::default(),
             commits: Commits::default(),
+            checkpoints,
         };
-        Ok(Running::new(self.name, host, topology, settings))
+        Ok(Running::new(self.name, host, topology, settings, seed.is_some()))
     }
 }
 

@@ -12,6 +12,7 @@ pub use strategy::{EventTimeBy, Punctuated, StrategyOf, WatermarkStrategy};
 
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
+use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
@@ -171,6 +172,7 @@ impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> C
             careful: true,
             guard: self.max_ahead.map(Ahead::new),
             pulse: self.waits.pulse(cx, &meta),
+            saves: Saves::default(),
             meta,
         };
         self.prev.build(cx, push, visit);
@@ -199,6 +201,7 @@ struct EventTimePush<F, N> {
     careful: bool,
     guard: Option<Ahead>,
     pulse: Pulse,
+    saves: Saves,
     meta: Meta,
 }
 
@@ -253,6 +256,10 @@ where
 
 impl<F: Send + 'static, N: Tail> Tail for EventTimePush<F, N> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.saves = cx.saves().clone();
+        for bytes in cx.take_back(&self.meta.id())? {
+            self.highest = self.highest.max(Timestamp::from_bytes(&bytes)?);
+        }
         self.pulse.open(cx, &mut self.next)?;
         self.careful = self.pulse.is_careful() || self.guard.is_some();
         if let Some(guard) = &mut self.guard {
@@ -264,6 +271,11 @@ impl<F: Send + 'static, N: Tail> Tail for EventTimePush<F, N> {
     fn mark(&mut self, mark: Mark) {
         if let (Mark::End, Some(guard)) = (mark, &mut self.guard) {
             guard.forget();
+        }
+        if let Mark::Barrier(id) = mark
+            && self.saves.is_on()
+        {
+            self.saves.operator(id, &self.meta.id(), self.highest.0.to_le_bytes().to_vec());
         }
         self.pulse.mark(mark, &mut self.next);
     }

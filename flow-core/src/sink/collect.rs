@@ -2,12 +2,14 @@
 
 use super::for_each::last_tail;
 use crate::batch::Mark;
+use crate::checkpoint::{Committer, Saves};
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::{Chain, Kind, Stream, Terminal, Visit};
 use crate::stage::{BuildCx, Commit, Commits, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::Grid;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a pipeline has collected. A clone is the same collection.
 ///
@@ -18,7 +20,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// job.run().unwrap();
 /// assert_eq!(squares.take(), [1, 4, 9]);
 /// ```
-pub struct Collected<T>(Arc<Mutex<Vec<(usize, Vec<T>)>>>);
+pub struct Collected<T>(Arc<Mutex<Shelves<T>>>);
+
+struct Shelves<T> {
+    /// What counts: by instance, in the order in which it was committed.
+    done: Vec<(usize, Vec<T>)>,
+    /// What was staged for a checkpoint: by its number and the instance.
+    staged: BTreeMap<(u64, u32), Vec<T>>,
+}
 
 impl<T> Clone for Collected<T> {
     fn clone(&self) -> Self {
@@ -41,12 +50,16 @@ impl<T> std::fmt::Debug for Collected<T> {
 impl<T> Collected<T> {
     /// An empty one.
     pub fn new() -> Self {
-        Collected(Arc::default())
+        Collected(Arc::new(Mutex::new(Shelves { done: Vec::new(), staged: BTreeMap::new() })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shelves<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes what the finished run has collected: instance by instance, each in the order in which it came.
     pub fn take(&self) -> Vec<T> {
-        let mut parts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut parts = std::mem::take(&mut self.lock().done);
         parts.sort_by_key(|part| part.0);
         parts.into_iter().flat_map(|part| part.1).collect()
     }
@@ -76,12 +89,15 @@ impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
 impl<C: Chain<Out = T>, T: Send + 'static> Terminal for Collect<C, T> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
         let meta = cx.op(&self.meta, "");
+        cx.committer(&meta, Box::new(self.out.clone()));
         let push = CollectPush {
             items: Vec::new(),
             instance: 0,
             out: self.out,
             written: Counter::default(),
             commits: Commits::default(),
+            saves: Saves::default(),
+            checkpoint: 1,
             meta,
         };
         self.prev.build(cx, push, visit);
@@ -94,6 +110,9 @@ struct CollectPush<T> {
     out: Collected<T>,
     written: Counter,
     commits: Commits,
+    saves: Saves,
+    /// The checkpoint to which belongs what comes now.
+    checkpoint: u64,
     meta: Meta,
 }
 
@@ -107,10 +126,41 @@ struct Part<T> {
 impl<T: Send> Commit for Part<T> {
     fn commit(self: Box<Self>) -> Result<()> {
         let Part { instance, items, out } = *self;
-        out.0.lock().unwrap_or_else(PoisonError::into_inner).push((instance, items));
+        out.lock().done.push((instance, items));
         Ok(())
     }
     fn abort(self: Box<Self>) {}
+}
+
+/// What a clone of the collection does for checkpoints. It survives a simulated death, as a file would a real one.
+impl<T: Send + 'static> Committer for Collected<T> {
+    fn commit(&mut self, checkpoint: u64, instance: u32, _: &[u8]) -> Result<()> {
+        let mut shelves = self.lock();
+        if let Some(items) = shelves.staged.remove(&(checkpoint, instance)) {
+            shelves.done.push((instance as usize, items));
+        }
+        Ok(())
+    }
+    fn abort(&mut self, checkpoint: u64, instance: u32, _: &[u8]) {
+        self.lock().staged.remove(&(checkpoint, instance));
+    }
+    fn recover(&mut self, checkpoint: u64) -> Result<()> {
+        self.lock().staged.retain(|staged, _| staged.0 <= checkpoint);
+        Ok(())
+    }
+}
+
+impl<T> CollectPush<T> {
+    #[cold]
+    fn stage(&mut self, checkpoint: u64, instance: u32) {
+        let items = std::mem::take(&mut self.items);
+        self.written.add(items.len() as u64);
+        if !items.is_empty() {
+            self.out.lock().staged.insert((checkpoint, instance), items);
+            self.saves.staged(checkpoint, &self.meta.id(), Vec::new());
+        }
+        self.checkpoint = checkpoint + 1;
+    }
 }
 
 impl<T: Send + 'static, S: Stamp> Push<T, S> for CollectPush<T> {
@@ -125,10 +175,19 @@ impl<T: Send + 'static> Tail for CollectPush<T> {
         self.instance = cx.context().instance();
         self.written = cx.metrics().records_out.clone();
         self.commits = cx.commits().clone();
+        self.saves = cx.saves().clone();
+        self.checkpoint = cx.checkpoint() + 1;
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        if mark == Mark::End {
+        let instance = u32::try_from(self.instance).unwrap_or(u32::MAX);
+        if self.saves.is_on() {
+            match mark {
+                Mark::End => self.stage(self.checkpoint, instance),
+                Mark::Barrier(id) => self.stage(id, instance),
+                Mark::Watermark(_) | Mark::Idle | Mark::Active => {}
+            }
+        } else if mark == Mark::End {
             self.written.add(self.items.len() as u64);
             let items = std::mem::take(&mut self.items);
             let part = Part { instance: self.instance, items, out: self.out.clone() };

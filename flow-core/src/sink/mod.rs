@@ -6,17 +6,20 @@
 
 mod channel;
 mod collect;
+mod committing;
 mod for_each;
 pub mod text;
 
 pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
+pub use committing::{CommittingSink, SinkIn, StagingWriter};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
 #[cfg(feature = "json")]
 pub use text::json_file;
 pub use text::{csv_file, stdout, text_file};
 
 use crate::batch::Mark;
+use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::merge::arrive;
 use crate::op::proved::claim;
@@ -24,6 +27,7 @@ use crate::op::{Chain, Kind, Proved, Stream, Terminal, Visit};
 use crate::stage::{
     BuildCx, Commit, Count, EdgeKind, EdgeRef, Faults, Meta, OpenCx, Outs, Push, Stamp, Tail,
 };
+use crate::state::Mode;
 use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
 
@@ -114,31 +118,41 @@ pub trait Writer<T>: Send + 'static {
     fn finish(self) -> Result<Option<Box<dyn Commit>>>;
 }
 
-/// The end of a stream in a sink.
-#[derive(Clone)]
-pub struct SinkEnd<C, X> {
+/// The end of a stream in a sink, of a pipeline in mode `M`.
+pub struct SinkEnd<C, X, M> {
     prev: C,
     sink: X,
     edge: EdgeRef,
     meta: Meta,
+    mode: PhantomData<fn() -> M>,
+}
+
+impl<C: Clone, X: Clone, M> Clone for SinkEnd<C, X, M> {
+    fn clone(&self) -> Self {
+        let (prev, sink, edge) = (self.prev.clone(), self.sink.clone(), self.edge.clone());
+        SinkEnd { prev, sink, edge, meta: self.meta, mode: PhantomData }
+    }
 }
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Ends the stream in a sink.
     #[track_caller]
-    pub fn sink<X: SinkOf<P, T>, P>(self, sink: X) -> Proved<P, SinkEnd<C, X>> {
+    pub fn sink<X: SinkOf<P, T>, P>(self, sink: X) -> Proved<P, SinkEnd<C, X, K::Mode>> {
         let meta = Meta::new(X::name_of(&sink));
-        SinkEnd { prev: self.chain, sink, edge: EdgeRef::fresh(), meta }
+        SinkEnd { prev: self.chain, sink, edge: EdgeRef::fresh(), meta, mode: PhantomData }
     }
 }
 
-impl<C: Chain<Out: Send>, X: Sink<C::Out>> Terminal for SinkEnd<C, X> {
+impl<C: Chain<Out: Send>, X: SinkIn<M, C::Out>, M: Mode> Terminal for SinkEnd<C, X, M> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
-        let SinkEnd { prev, sink, edge, meta } = self;
+        let SinkEnd { prev, sink, edge, meta, .. } = self;
         let note =
             if X::SINGLE { "one instance: all records in one place" } else { "one writer an instance" };
         let meta = cx.op(&meta, note);
-        let push = SinkPush::<C::Out, X>::new(sink, meta);
+        if let Some(committer) = sink.committer_in() {
+            cx.committer(&meta, committer);
+        }
+        let push = SinkPush::<C::Out, X, M>::new(sink, meta);
         if X::SINGLE {
             let edges = [(edge.clone(), EdgeKind::Global)];
             arrive::<C::Out, C::Stamp, _>(cx, &meta, Count::Exactly(1), &edges, push);
@@ -185,20 +199,24 @@ impl<T: Send + 'static, S: Stamp> Tail for ToSingle<T, S> {
 }
 
 /// A sink in its stage.
-struct SinkPush<T, X: Sink<T>> {
+struct SinkPush<T, X: Sink<T>, M> {
     sink: X,
     writer: Option<X::Writer>,
     meta: Meta,
     written: crate::metrics::Counter,
     faults: Faults,
     commits: Option<crate::stage::Commits>,
-    record: PhantomData<fn(T)>,
+    saves: Saves,
+    /// The checkpoint to which belongs what is written now.
+    checkpoint: u64,
+    types: PhantomData<fn(T) -> M>,
 }
 
-impl<T: 'static, X: Sink<T>> SinkPush<T, X> {
+impl<T: 'static, X: SinkIn<M, T>, M: Mode> SinkPush<T, X, M> {
     fn new(sink: X, meta: Meta) -> Self {
-        let (written, faults, record) = (crate::metrics::Counter::default(), Faults::default(), PhantomData);
-        SinkPush { sink, writer: None, meta, written, faults, commits: None, record }
+        let (written, faults) = (crate::metrics::Counter::default(), Faults::default());
+        let (saves, types) = (Saves::default(), PhantomData);
+        SinkPush { sink, writer: None, meta, written, faults, commits: None, saves, checkpoint: 1, types }
     }
 
     /// A sink that failed writes nothing more.
@@ -209,7 +227,21 @@ impl<T: 'static, X: Sink<T>> SinkPush<T, X> {
         self.faults.raise(error.in_stage(self.meta.id()).at(self.meta.at()));
     }
 
+    /// What was written up to here belongs to the checkpoint that is being taken.
+    #[cold]
+    fn stage(&mut self) {
+        let Some(writer) = &mut self.writer else { return };
+        match X::stage_in(writer, self.checkpoint) {
+            Ok(Some(staged)) => self.saves.staged(self.checkpoint, &self.meta.id(), staged),
+            Ok(None) => {}
+            Err(error) => self.fail(error),
+        }
+    }
+
     fn finish(&mut self) {
+        if self.saves.is_on() {
+            self.stage();
+        }
         let Some(writer) = self.writer.take() else { return };
         match writer.finish() {
             Ok(Some(commit)) => {
@@ -223,7 +255,7 @@ impl<T: 'static, X: Sink<T>> SinkPush<T, X> {
     }
 }
 
-impl<T: 'static, S: Stamp, X: Sink<T>> Push<T, S> for SinkPush<T, X> {
+impl<T: 'static, S: Stamp, X: SinkIn<M, T>, M: Mode> Push<T, S> for SinkPush<T, X, M> {
     #[inline(always)]
     fn push(&mut self, item: T, stamp: S) {
         if let Some(writer) = &mut self.writer {
@@ -235,18 +267,26 @@ impl<T: 'static, S: Stamp, X: Sink<T>> Push<T, S> for SinkPush<T, X> {
     }
 }
 
-impl<T: 'static, X: Sink<T>> Tail for SinkPush<T, X> {
+impl<T: 'static, X: SinkIn<M, T>, M: Mode> Tail for SinkPush<T, X, M> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
         self.written = cx.metrics().records_out.clone();
         self.commits = Some(cx.commits().clone());
+        self.saves = cx.saves().clone();
+        self.checkpoint = cx.checkpoint() + 1;
         let opened = self.sink.open(cx);
         self.writer = Some(opened.map_err(|e| e.in_stage(self.meta.id()).at(self.meta.at()))?);
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        if mark == Mark::End {
-            self.finish();
+        match mark {
+            Mark::End => self.finish(),
+            Mark::Barrier(id) if self.saves.is_on() => {
+                self.checkpoint = id;
+                self.stage();
+                self.checkpoint = id + 1;
+            }
+            Mark::Watermark(_) | Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
         }
     }
     fn grid(&self) -> Grid {

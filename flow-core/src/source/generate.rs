@@ -1,7 +1,7 @@
 //! Records computed from their number, at a given rate.
 
 use super::{Poll, Reader, Source};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Replayable};
 use crate::stage::OpenCx;
 use crate::time::Clock;
@@ -67,18 +67,25 @@ impl<T: 'static, F: Fn(u64) -> T + Clone + Send + 'static> Source for Generate<F
         let pace = self.per_second.map(|per_second| Pace {
             clock: Arc::clone(cx.clock()),
             start: cx.clock().ticks(),
+            from: 0,
             per_second,
         });
         let at = split * block;
-        Ok(GenerateReader {
-            make: self.make.clone(),
-            at,
-            left: block,
-            block,
-            skip: (self.splits - 1) * block,
-            count: self.count,
-            pace,
-        })
+        let skip = (self.splits - 1) * block;
+        Ok(GenerateReader { make: self.make.clone(), at, left: block, block, skip, count: self.count, pace })
+    }
+    fn resume(&self, split: u64, position: &[u8], cx: &mut OpenCx) -> Result<GenerateReader<F>> {
+        let mut reader = self.open(split, cx)?;
+        let at = position.split_first_chunk().and_then(|(at, left)| {
+            Some((u64::from_le_bytes(*at), u64::from_le_bytes(left.try_into().ok()?)))
+        });
+        let wrong = || Error::new(ErrorKind::State, "a position that a generator has not written");
+        (reader.at, reader.left) = at.ok_or_else(wrong)?;
+        if let Some(pace) = &mut reader.pace {
+            // The number at which it goes on is due now.
+            pace.from = reader.at;
+        }
+        Ok(reader)
     }
 }
 
@@ -98,6 +105,8 @@ pub struct GenerateReader<F> {
 struct Pace {
     clock: Arc<dyn Clock>,
     start: i64,
+    /// The number that was due at the start.
+    from: u64,
     per_second: u64,
 }
 
@@ -106,11 +115,11 @@ impl Pace {
     fn due(&self, at: u64) -> Result<u64, i64> {
         let since = u64::try_from(self.clock.ticks() - self.start).unwrap_or(0);
         let due = u128::from(since) * u128::from(self.per_second) / 1000 + 1;
-        let due = u64::try_from(due).unwrap_or(u64::MAX);
+        let due = u64::try_from(due).unwrap_or(u64::MAX).saturating_add(self.from);
         if at < due {
             return Ok(due);
         }
-        let wait = (u128::from(at) * 1000).div_ceil(u128::from(self.per_second));
+        let wait = (u128::from(at - self.from) * 1000).div_ceil(u128::from(self.per_second));
         Err(self.start.saturating_add(i64::try_from(wait).unwrap_or(i64::MAX)))
     }
 }
@@ -144,5 +153,8 @@ impl<T: 'static, F: Fn(u64) -> T + Send + 'static> Reader<T> for GenerateReader<
             }
         }
         Ok(if self.at >= self.count { Poll::End } else { Poll::More })
+    }
+    fn position(&self) -> Option<Vec<u8>> {
+        Some([self.at.to_le_bytes(), self.left.to_le_bytes()].concat())
     }
 }

@@ -1,7 +1,7 @@
 //! Records from an iterator or a vector.
 
 use super::{Poll, Reader, Source};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Replayable};
 use crate::stage::OpenCx;
 use std::sync::Arc;
@@ -30,23 +30,48 @@ impl<I: Iterator<Item: 'static> + Clone + Send + 'static> Source for FromIter<I>
         Ok(vec![()])
     }
     fn open(&self, (): (), _: &mut OpenCx) -> Result<IterReader<I>> {
-        Ok(IterReader(self.0.clone()))
+        Ok(IterReader { iter: self.0.clone(), given: 0 })
+    }
+    fn resume(&self, (): (), position: &[u8], _: &mut OpenCx) -> Result<IterReader<I>> {
+        let given = number(position)?;
+        let mut iter = self.0.clone();
+        if given > 0 {
+            iter.nth(given - 1);
+        }
+        Ok(IterReader { iter, given })
     }
 }
 
 /// Reads an iterator.
-pub struct IterReader<I>(I);
+pub struct IterReader<I> {
+    iter: I,
+    /// Records given so far.
+    given: usize,
+}
+
+/// A number of records, as a position.
+fn number(position: &[u8]) -> Result<usize> {
+    let number = position.try_into().map(u64::from_le_bytes).ok().and_then(|n| usize::try_from(n).ok());
+    number.ok_or_else(|| Error::new(ErrorKind::State, "a position that this source has not written"))
+}
 
 impl<I: Iterator<Item: 'static> + Send + 'static> Reader<I::Item> for IterReader<I> {
     #[inline(always)]
     fn poll<O: FnMut(I::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
-        for _ in 0..budget {
-            match self.0.next() {
+        for n in 0..budget {
+            match self.iter.next() {
                 Some(item) => out(item),
-                None => return Ok(Poll::End),
+                None => {
+                    self.given += n;
+                    return Ok(Poll::End);
+                }
             }
         }
+        self.given += budget;
         Ok(Poll::More)
+    }
+    fn position(&self) -> Option<Vec<u8>> {
+        Some((self.given as u64).to_le_bytes().to_vec())
     }
 }
 
@@ -87,6 +112,10 @@ impl<T: Clone + Send + Sync + 'static> Source for FromVec<T> {
         let bound = |i: usize| self.items.len() * i / self.splits;
         Ok(VecReader { items: Arc::clone(&self.items), at: bound(split), end: bound(split + 1) })
     }
+    fn resume(&self, split: usize, position: &[u8], cx: &mut OpenCx) -> Result<VecReader<T>> {
+        let reader = self.open(split, cx)?;
+        Ok(VecReader { at: number(position)?.min(reader.end), ..reader })
+    }
 }
 
 /// Reads a part of a vector.
@@ -105,5 +134,8 @@ impl<T: Clone + Send + Sync + 'static> Reader<T> for VecReader<T> {
         }
         self.at = until;
         Ok(if until == self.end { Poll::End } else { Poll::More })
+    }
+    fn position(&self) -> Option<Vec<u8>> {
+        Some((self.at as u64).to_le_bytes().to_vec())
     }
 }

@@ -107,7 +107,10 @@ pub trait Source: Clone + Send + 'static {
     /// When it cannot be opened there, as where the input has become another one; the job does not start.
     fn resume(&self, split: Self::Split, position: &[u8], cx: &mut OpenCx) -> Result<Self::Reader> {
         let _ = (split, position, cx);
-        Err(Error::new(ErrorKind::Source, "this source cannot go on from a position: it does not implement `Source::resume`"))
+        Err(Error::new(
+            ErrorKind::Source,
+            "this source cannot go on from a position: it does not implement `Source::resume`",
+        ))
     }
 }
 

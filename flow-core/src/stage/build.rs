@@ -10,6 +10,7 @@ mod width;
 
 use super::drift::Drift;
 use super::{HeadStage, Meta, OpNode, Stage};
+use crate::checkpoint::{Committer, Committers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
 use std::any::Any;
@@ -150,6 +151,8 @@ pub struct Topology {
     /// How many receivers an edge is to have, as an operator before it says.
     widths: Vec<(EdgeId, usize)>,
     error: Option<Error>,
+    /// What makes the outputs of sinks final, by their ids.
+    pub(crate) committers: Committers,
 }
 
 /// What the receiver of an edge says of it.
@@ -287,6 +290,13 @@ impl<'a> BuildCx<'a> {
         match splits {
             Ok((_, splits)) => self.topology.splits.push((key, splits)),
             Err(error) => self.fail(error.in_stage(meta.id()).at(meta.at())),
+        }
+    }
+
+    /// The sink `meta` stages output, which `committer` makes final.
+    pub(crate) fn committer(&mut self, meta: &Meta, committer: Box<dyn Committer>) {
+        if self.pass == 0 {
+            self.topology.committers.add(meta.id(), committer);
         }
     }
 

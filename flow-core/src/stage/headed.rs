@@ -82,7 +82,9 @@ impl HeadStage {
             }
         }
         let fire = self.head.fire();
-        if fire == Fire::Done && let Mark::Barrier(id) = mark {
+        if fire == Fire::Done
+            && let Mark::Barrier(id) = mark
+        {
             self.begun = false;
             self.due.pop_front();
             self.save(id);

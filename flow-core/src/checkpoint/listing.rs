@@ -1,0 +1,68 @@
+//! Which files a checkpoint lists: for each state those in which it stands.
+
+use super::coordinator::Tracked;
+use super::current::States;
+use super::manifest::{Manifest, OperatorState, StagedOutput, StateFile};
+
+/// What a checkpoint has written, beside what stood in the one before.
+pub(super) struct Written<'a> {
+    pub id: u64,
+    pub finished: bool,
+    pub file: StateFile,
+    pub states: &'a States,
+    pub staged: Vec<StagedOutput>,
+    pub tasks: &'a [Tracked],
+}
+
+/// The manifest of what was written after `before`.
+pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
+    let Written { id, finished, file, states, staged, tasks } = written;
+    let mut listed = Listed { files: vec![file] };
+    let mut operators: Vec<OperatorState> = Vec::new();
+    for (name, seen) in states {
+        let mut files = Vec::new();
+        if !seen.whole
+            && let Some(old) = before.operators.iter().find(|old| old.id == *name)
+        {
+            files.extend(
+                old.files.iter().filter_map(|at| before.files.get(*at as usize)).map(|file| listed.at(file)),
+            );
+        }
+        files.push(0);
+        let known = of_tasks(name, tasks);
+        let instances = known.instances.max(seen.instances);
+        operators.push(OperatorState { id: name.clone(), files, instances, ..known });
+    }
+    // A stage that has ended says nothing, but that it has.
+    for stage in tasks.iter().filter(|task| task.instance == 0 && !states.contains_key(&task.stage)) {
+        operators.push(OperatorState { id: stage.stage.clone(), ..of_tasks(&stage.stage, tasks) });
+    }
+    operators.sort_by(|a, b| a.id.cmp(&b.id));
+    Manifest { id, finished, operators, staged, files: listed.files, ..Manifest::default() }
+}
+
+/// What is known of the stage of this name, or of the operator of a stage.
+fn of_tasks(name: &str, tasks: &[Tracked]) -> OperatorState {
+    let mut state = OperatorState::default();
+    for task in tasks.iter().filter(|task| name == task.stage) {
+        state.instances = u32::try_from(task.instances).unwrap_or(u32::MAX);
+        state.finished = task.ended;
+    }
+    state.finished &= tasks.iter().all(|task| task.stage != name || task.ended);
+    state
+}
+
+struct Listed {
+    files: Vec<StateFile>,
+}
+
+impl Listed {
+    /// The index of a file.
+    fn at(&mut self, file: &StateFile) -> u32 {
+        let at = self.files.iter().position(|known| known.name == file.name).unwrap_or_else(|| {
+            self.files.push(file.clone());
+            self.files.len() - 1
+        });
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,143 @@
+//! The checkpoints of a job: how it starts from one, and the thread that takes them.
+
+use crate::checkpoint::{Checkpoints, Coordinator, Inbox, Manifest, Restored, Store, Tracked};
+use crate::error::{Error, ErrorKind, Result};
+use crate::host::Control;
+use crate::host::panics::guard;
+use crate::host::wire::Taking;
+use crate::stage::Topology;
+use crate::time::Clock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the thread sleeps at most, when nothing happens.
+const LOOK: i64 = 1_000;
+
+/// Opens the folder, commits what a process before has left to be committed, and reads what there is of state.
+pub(super) fn taking(
+    job: &str,
+    settings: Checkpoints,
+    topology: &mut Topology,
+    clock: &dyn Clock,
+) -> Result<Taking> {
+    settings.check()?;
+    let storage = settings.storage()?;
+    let (mut store, newest) = match settings.from {
+        None => Store::open(storage, job, settings.retained)?,
+        Some(id) => {
+            let (store, manifest) = Store::open_at(storage, job, settings.retained, id)?;
+            (store, Some(manifest))
+        }
+    };
+    let mut committers = std::mem::take(&mut topology.committers);
+    if let Some(manifest) = &newest {
+        check_states(manifest, topology, &settings)?;
+        committers.check(&manifest.staged)?;
+        committers.recover(manifest.id)?;
+        guard(|| committers.commit(&mut manifest.staged.clone()))?;
+    } else {
+        committers.recover(0)?;
+    }
+    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest)).transpose()?;
+    store.collect_garbage()?;
+    let tasks = tracked(topology);
+    let coordinator = Coordinator::new(store, newest, settings, tasks, committers, clock.ticks());
+    let (inbox, orders) = (coordinator.inbox().clone(), coordinator.orders().clone());
+    Ok(Taking {
+        coordinator: Arc::new(Mutex::new(coordinator)),
+        inbox,
+        orders,
+        restored: restored.map(Arc::new),
+    })
+}
+
+fn tracked(topology: &Topology) -> Vec<Tracked> {
+    let of_stage = |stage: &crate::stage::StageDef| {
+        let (name, instances) = (stage.name.clone(), stage.count);
+        (0..instances).map(move |instance| Tracked { stage: name.clone(), instance, instances, ended: false })
+    };
+    topology.stages.iter().flat_map(of_stage).collect()
+}
+
+/// All state finds its operator, or may be dropped.
+fn check_states(manifest: &Manifest, topology: &Topology, settings: &Checkpoints) -> Result<()> {
+    let homeless = manifest.operators.iter().map(|state| state.id.as_str()).filter(|id| {
+        let operator = id.split(" (").next().unwrap_or(id);
+        topology.nodes.iter().all(|node| node.id != operator)
+            && settings.dropped.iter().all(|drop| drop != operator)
+    });
+    let homeless: Vec<&str> = homeless.collect();
+    if homeless.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "checkpoint {} has state of operators that are not in the pipeline: {}",
+        manifest.id,
+        homeless.join(", ")
+    );
+    Err(Error::new(ErrorKind::State, what).note(
+        "give each operator the name it had, or say that its state may go: `Checkpoints::drop_state(\"…\")`",
+    ))
+}
+
+/// The thread that takes the checkpoints of a job on real threads.
+pub(super) struct Taker {
+    thread: Option<JoinHandle<()>>,
+    over: Arc<AtomicBool>,
+    inbox: Inbox,
+}
+
+impl Taker {
+    /// Starts it.
+    pub fn start(
+        coordinator: &Arc<Mutex<Coordinator>>,
+        control: &Control,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self> {
+        let (coordinator, control, clock) = (Arc::clone(coordinator), control.clone(), Arc::clone(clock));
+        let inbox = lock(&coordinator).inbox().clone();
+        let over = Arc::new(AtomicBool::new(false));
+        let (news, ends) = (inbox.clone(), Arc::clone(&over));
+        let run = move || {
+            while !ends.load(Ordering::Relaxed) && !control.is_over() {
+                let now = clock.ticks();
+                let worked = guard(|| {
+                    let mut coordinator = lock(&coordinator);
+                    let begun = coordinator.orders().begun();
+                    coordinator.work(now)?;
+                    if coordinator.orders().begun() != begun {
+                        control.wake_all();
+                    }
+                    Ok(coordinator.deadline())
+                });
+                match worked {
+                    Ok(deadline) => {
+                        let wait = deadline.saturating_sub(clock.ticks()).clamp(0, LOOK);
+                        news.wait(Duration::from_millis(wait.unsigned_abs()));
+                    }
+                    Err(error) => control.fail(error),
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("flow-checkpoints".to_owned()).spawn(run);
+        let thread =
+            thread.map_err(|e| Error::new(ErrorKind::Plan, format!("a thread cannot be started: {e}")))?;
+        Ok(Taker { thread: Some(thread), over, inbox })
+    }
+
+    /// Ends it.
+    pub fn stop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        self.inbox.wake();
+        if let Some(thread) = self.thread.take() {
+            // What it had to say it has told the job.
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(super) fn lock(coordinator: &Mutex<Coordinator>) -> MutexGuard<'_, Coordinator> {
+    coordinator.lock().unwrap_or_else(PoisonError::into_inner)
+}
