@@ -10,6 +10,10 @@ mod build;
 mod counted;
 #[path = "random/coverage.rs"]
 mod coverage;
+#[path = "random/crashes.rs"]
+mod crashes;
+#[path = "random/memory.rs"]
+mod memory;
 #[path = "random/function.rs"]
 mod function;
 #[path = "random/graph.rs"]
@@ -38,7 +42,7 @@ use function::Rec;
 use graph::Graph;
 use plan::{Op, plan};
 use port::{Event, Strand};
-use proptest::strategy::{Strategy, ValueTree};
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::fmt::Debug;
 
@@ -65,7 +69,39 @@ fn jobs_do_what_the_interpreter_says() {
     }
 }
 
+/// Whatever kills the process and whenever: every row once.
+#[test]
+fn jobs_that_die_give_each_row_once() {
+    let first = number("FLOW_RANDOM_FIRST", 0);
+    let cases = number("FLOW_RANDOM_CASES", CASES);
+    let mut all = crashes::Deaths::default();
+    for seed in first..first + cases {
+        let mut one = crashes::Deaths::default();
+        with_plan(seed, |plan| {
+            one = crashes::check(&Graph::new(plan))?;
+            Ok(())
+        });
+        all.died += one.died;
+        all.restored += one.restored;
+        all.rescaled += one.rescaled;
+    }
+    println!("{all:?} in {cases} graphs");
+    assert!(all.restored as u64 > cases / 2, "most graphs went on from a checkpoint: {all:?}");
+}
+
 fn case(seed: u64, coverage: &mut Coverage) {
+    let mut first = true;
+    with_plan(seed, |plan| {
+        let graph = Graph::new(plan);
+        if std::mem::take(&mut first) {
+            coverage.add(&graph);
+        }
+        check(&graph, seed.is_multiple_of(ON_THREADS))
+    });
+}
+
+/// Tests the plan of a seed; one that fails is made smaller.
+fn with_plan(seed: u64, mut test: impl FnMut(&plan::Plan) -> Result<(), String>) {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let config = Config {
@@ -76,11 +112,8 @@ fn case(seed: u64, coverage: &mut Coverage) {
     };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let tree = plan().new_tree(&mut runner).expect("no strategy rejects");
-    coverage.add(&Graph::new(&tree.current()));
-    let outcome = runner.run_one(tree, |plan| {
-        let graph = Graph::new(&plan);
-        check(&graph, seed.is_multiple_of(ON_THREADS)).map_err(TestCaseError::fail)
-    });
+    let test = std::cell::RefCell::new(&mut test);
+    let outcome = runner.run_one(tree, |plan| (test.borrow_mut())(&plan).map_err(TestCaseError::fail));
     if let Err(TestError::Fail(why, plan)) = outcome {
         panic!(
             "{why}\nFLOW_RANDOM_FIRST={seed} FLOW_RANDOM_CASES=1 runs it again; smallest graph:\n{}",

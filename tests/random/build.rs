@@ -9,7 +9,7 @@ use crate::interpret::generated;
 use crate::plan::{Op, Source};
 use crate::{rolling, windowed};
 use flow_core::op::boxed::{BoxedEnd, OpenRoot};
-use flow_core::op::kind::{Bounded, Ends, Is, Replayable, Volatile};
+use flow_core::op::kind::{Bounded, Durable, Ends, Is, Replayable};
 use flow_core::op::operator::{OpError, Operator};
 use flow_core::op::tee::Root;
 use flow_core::op::{Chain, Forked, Terminal};
@@ -20,16 +20,16 @@ use std::sync::{Arc, Mutex};
 /// What takes a stream.
 pub type End<S> = BoxedEnd<OpenRoot<Rec, S>>;
 /// The kind of a stream without event time.
-pub type Plain = Is<(), Bounded, Replayable, Volatile>;
+pub type Plain = Is<(), Bounded, Replayable, Durable>;
 /// The kind of a stream with event time.
-pub type Timed = Is<Timestamp, Bounded, Replayable, Volatile>;
+pub type Timed = Is<Timestamp, Bounded, Replayable, Durable>;
 /// A stream of kind `K` as the operator behind it sees it.
 pub type Branch<K> = Stream<Rec, K, Root<Rec, <K as Kind>::Stamp>>;
 /// Records that were seen in passing.
 pub type Seen = Arc<Mutex<Vec<Rec>>>;
 
 /// The two kinds of streams of a graph.
-pub trait Time: Kind<Mode = Volatile> + Ends + Sized {
+pub trait Time: Kind<Mode = Durable> + Ends + Sized {
     /// Where an operator begins.
     fn branch() -> Branch<Self>;
     /// The ends that wait for their stream, by stream.
@@ -38,7 +38,7 @@ pub trait Time: Kind<Mode = Volatile> + Ends + Sized {
 
 impl Time for Plain {
     fn branch() -> Branch<Plain> {
-        source(from_vec(Vec::new())).root()
+        source(from_vec(Vec::new())).durable().root()
     }
     fn ends(waiting: &mut Waiting) -> &mut Vec<Vec<End<()>>> {
         &mut waiting.plain
@@ -47,7 +47,7 @@ impl Time for Plain {
 
 impl Time for Timed {
     fn branch() -> Branch<Timed> {
-        source(from_vec(Vec::new())).event_time(|r: &Rec| r.ts).root()
+        source(from_vec(Vec::new())).durable().event_time(|r: &Rec| r.ts).root()
     }
     fn ends(waiting: &mut Waiting) -> &mut Vec<Vec<End<Timestamp>>> {
         &mut waiting.timed
@@ -95,11 +95,17 @@ where
 
 /// Builds the job of a graph.
 pub fn build(graph: &Graph) -> Built {
+    build_into(graph, &[])
+}
+
+/// The same, where every stream that is shown goes into the collection of its number, if there are any.
+pub fn build_into(graph: &Graph, collections: &[Collected<Rec>]) -> Built {
     let mut building = Building {
         graph,
         job: Job::new("random"),
         waiting: Waiting::default(),
         shown: Vec::new(),
+        collections,
         inspected: graph.nodes.iter().map(|_| Seen::default()).collect(),
     };
     building.waiting.plain.resize_with(graph.ports.len(), Vec::new);
@@ -127,13 +133,14 @@ struct Building<'a> {
     job: Job,
     waiting: Waiting,
     shown: Vec<Option<Shown>>,
+    collections: &'a [Collected<Rec>],
     inspected: Vec<Seen>,
 }
 
 impl Building<'_> {
     fn show<K: Time>(&mut self, port: usize) -> Shown {
-        let (end, shown) = if port.is_multiple_of(2) {
-            let out = Collected::new();
+        let (end, shown) = if port.is_multiple_of(2) || !self.collections.is_empty() {
+            let out = self.collections.get(port).cloned().unwrap_or_default();
             (BoxedEnd::new(K::branch().collect(&out)), Shown::Collected(out))
         } else {
             let seen = Seen::default();
@@ -160,10 +167,10 @@ impl Building<'_> {
     fn source(&mut self, port: usize, from: &Source) {
         let out = self.end::<Plain>(port);
         match from.clone() {
-            Source::FromIter(records) => self.job.add(source(from_iter(records)).boxed().tee(|_| out)),
-            Source::FromVec(records, n) => self.job.add(source(from_vec(records).splits(n)).tee(|_| out)),
+            Source::FromIter(records) => self.job.add(source(from_iter(records)).durable().boxed().tee(|_| out)),
+            Source::FromVec(records, n) => self.job.add(source(from_vec(records).splits(n)).durable().tee(|_| out)),
             Source::Generate(count, n) => {
-                self.job.add(source(generate(count.into(), generated).splits(n)).tee(|_| out));
+                self.job.add(source(generate(count.into(), generated).splits(n)).durable().tee(|_| out));
             }
         }
     }

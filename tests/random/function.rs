@@ -2,6 +2,7 @@
 
 /// The record of every stream. Operators with another result are followed by a `map` back to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(serde::Serialize, serde::Deserialize)]
 pub struct Rec {
     pub ts: i64,
     pub key: u8,

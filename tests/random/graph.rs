@@ -46,6 +46,22 @@ impl Graph {
         graph
     }
 
+    /// The same operators at another parallelism, where nothing that they give depends on it.
+    pub fn at(&self, parallelism: usize) -> Option<Graph> {
+        let mut graph = Graph {
+            sources: self.sources.clone(),
+            nodes: Vec::new(),
+            ports: self.sources.iter().map(source).collect(),
+            run: Run { parallelism, ..self.run },
+            late: 0,
+            cuts: false,
+        };
+        let built = self.nodes.iter().all(|node| graph.add(node.op, &node.inputs));
+        let alike = |a: &Port, b: &Port| a.sorted() == b.sorted();
+        let same = || self.ports.iter().zip(&graph.ports).all(|(a, b)| alike(a, b));
+        (built && self.late + graph.late == 0 && same()).then_some(graph)
+    }
+
     /// The operator of a step, or its plainer form, or nothing.
     fn step(&mut self, step: &Step) {
         let mut from = pick(step.from, self.ports.len());

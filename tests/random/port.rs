@@ -71,6 +71,13 @@ impl Port {
         })
     }
 
+    /// Its records, in no order of theirs.
+    pub fn sorted(&self) -> Vec<Rec> {
+        let mut records: Vec<Rec> = self.elements().map(|el| el.rec).collect();
+        records.sort();
+        records
+    }
+
     pub fn len(&self) -> usize {
         self.elements().count()
     }

@@ -15,7 +15,7 @@ use flow_core::window::trigger::{Silent, Triggered};
 use flow_core::window::{Windowed, global as global_window};
 
 /// The key of results.
-pub trait Shown: Clone + Send + 'static {
+pub trait Shown: Clone + Send + serde::Serialize + serde::de::DeserializeOwned + 'static {
     fn shown(&self) -> u8;
 }
 impl Shown for u8 {

@@ -1,0 +1,56 @@
+//! The same jobs with checkpoints, in a process that dies now and then: each row counts once all the same.
+
+use crate::build::build_into;
+use crate::function::Rec;
+use crate::graph::Graph;
+use flow_core::checkpoint::Storage;
+use flow_core::prelude::*;
+use flow_core::stage::split_mix;
+use crate::memory::SimFs;
+use std::sync::Arc;
+
+/// So often the process may die.
+const DEATHS: u64 = 4;
+
+/// What happened on the way.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Deaths {
+    pub died: usize,
+    /// Starts that went on from a checkpoint, and those of them at another parallelism than the one before.
+    pub restored: usize,
+    pub rescaled: usize,
+}
+
+/// Runs the graph's job to its end through some deaths, and compares.
+pub fn check(graph: &Graph) -> Result<Deaths, String> {
+    let mut seed = graph.run.seed;
+    let collections: Vec<Collected<Rec>> = graph.ports.iter().map(|_| Collected::new()).collect();
+    let others: Vec<Graph> = (1..=4).filter_map(|parallelism| graph.at(parallelism)).collect();
+    let storage = Arc::new(SimFs::new());
+    let (mut seen, mut before) = (Deaths::default(), graph.run.parallelism);
+    for start in 0..=DEATHS {
+        let drawn = split_mix(&mut seed);
+        let now = if start == 0 || others.is_empty() { graph } else { &others[(drawn % others.len() as u64) as usize] };
+        if storage.list().map_err(|e| e.to_string())?.iter().any(|name| name.ends_with(".manifest")) {
+            seen.restored += 1;
+            seen.rescaled += usize::from(now.run.parallelism != before);
+        }
+        before = now.run.parallelism;
+        let built = build_into(now, &collections);
+        let job = built.job.checkpoints(Checkpoints::in_storage(Arc::clone(&storage) as Arc<dyn Storage>));
+        let job = if start < DEATHS { job.crash_at(1 + split_mix(&mut seed) % 600) } else { job };
+        match job.simulate(split_mix(&mut seed)) {
+            Ok(_) => break,
+            Err(error) if error.kind() == ErrorKind::Crash => seen.died += 1,
+            Err(error) => return Err(format!("start {start}: {error}")),
+        }
+    }
+    for (port, known) in graph.ports.iter().enumerate().filter(|port| graph.is_shown(port.0)) {
+        let mut found = collections[port].take();
+        found.sort();
+        if found != known.sorted() {
+            return Err(format!("rows of s{port} after {seen:?}:\n   found {found:?}\nexpected {:?}", known.sorted()));
+        }
+    }
+    Ok(seen)
+}
