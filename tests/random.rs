@@ -12,8 +12,6 @@ mod counted;
 mod coverage;
 #[path = "random/crashes.rs"]
 mod crashes;
-#[path = "random/memory.rs"]
-mod memory;
 #[path = "random/function.rs"]
 mod function;
 #[path = "random/graph.rs"]
@@ -22,6 +20,8 @@ mod graph;
 mod interpret;
 #[path = "random/keyed.rs"]
 mod keyed;
+#[path = "random/memory.rs"]
+mod memory;
 #[path = "random/plan.rs"]
 mod plan;
 #[path = "random/port.rs"]

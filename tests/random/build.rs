@@ -167,8 +167,12 @@ impl Building<'_> {
     fn source(&mut self, port: usize, from: &Source) {
         let out = self.end::<Plain>(port);
         match from.clone() {
-            Source::FromIter(records) => self.job.add(source(from_iter(records)).durable().boxed().tee(|_| out)),
-            Source::FromVec(records, n) => self.job.add(source(from_vec(records).splits(n)).durable().tee(|_| out)),
+            Source::FromIter(records) => {
+                self.job.add(source(from_iter(records)).durable().boxed().tee(|_| out))
+            }
+            Source::FromVec(records, n) => {
+                self.job.add(source(from_vec(records).splits(n)).durable().tee(|_| out))
+            }
             Source::Generate(count, n) => {
                 self.job.add(source(generate(count.into(), generated).splits(n)).durable().tee(|_| out));
             }

@@ -3,10 +3,10 @@
 use crate::build::build_into;
 use crate::function::Rec;
 use crate::graph::Graph;
+use crate::memory::SimFs;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;
-use crate::memory::SimFs;
 use std::sync::Arc;
 
 /// So often the process may die.
@@ -30,7 +30,11 @@ pub fn check(graph: &Graph) -> Result<Deaths, String> {
     let (mut seen, mut before) = (Deaths::default(), graph.run.parallelism);
     for start in 0..=DEATHS {
         let drawn = split_mix(&mut seed);
-        let now = if start == 0 || others.is_empty() { graph } else { &others[(drawn % others.len() as u64) as usize] };
+        let now = if start == 0 || others.is_empty() {
+            graph
+        } else {
+            &others[(drawn % others.len() as u64) as usize]
+        };
         if storage.list().map_err(|e| e.to_string())?.iter().any(|name| name.ends_with(".manifest")) {
             seen.restored += 1;
             seen.rescaled += usize::from(now.run.parallelism != before);
@@ -49,7 +53,10 @@ pub fn check(graph: &Graph) -> Result<Deaths, String> {
         let mut found = collections[port].take();
         found.sort();
         if found != known.sorted() {
-            return Err(format!("rows of s{port} after {seen:?}:\n   found {found:?}\nexpected {:?}", known.sorted()));
+            return Err(format!(
+                "rows of s{port} after {seen:?}:\n   found {found:?}\nexpected {:?}",
+                known.sorted()
+            ));
         }
     }
     Ok(seen)

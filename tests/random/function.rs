@@ -1,8 +1,7 @@
 //! The records, and the closures of the "user": the pipeline and the interpreter use the same.
 
 /// The record of every stream. Operators with another result are followed by a `map` back to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Rec {
     pub ts: i64,
     pub key: u8,

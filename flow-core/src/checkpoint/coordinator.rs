@@ -14,7 +14,7 @@ use super::current::{Current, States};
 use super::listing::{Written, manifest};
 use super::manifest::{Manifest, StagedOutput};
 use super::saves::{FROM_NOW_ON, Inbox, News};
-use super::{Checkpoints, CommitError, Orders, Slot, Store};
+use super::{Checkpoints, CommitError, Orders, Savepoints, Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::metrics::StageMetrics;
@@ -50,6 +50,7 @@ pub(crate) struct Coordinator {
     failed: u32,
     /// Checkpoints since the last whole one; none where the next has to be whole.
     changes: Option<u32>,
+    savepoints: Savepoints,
     /// All stages have ended: the last checkpoint.
     finishing: bool,
     metrics: StageMetrics,
@@ -80,6 +81,7 @@ impl Coordinator {
             begun: now,
             failed: 0,
             changes: None,
+            savepoints: Savepoints::default(),
             finishing: false,
             metrics: StageMetrics::default(),
         }
@@ -91,6 +93,10 @@ impl Coordinator {
 
     pub fn orders(&self) -> &Orders {
         &self.orders
+    }
+
+    pub fn savepoints(&self) -> &Savepoints {
+        &self.savepoints
     }
 
     pub fn metrics(&self) -> &StageMetrics {
@@ -113,11 +119,14 @@ impl Coordinator {
     /// taken over, or nobody knows whether a checkpoint is complete.
     pub fn work(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
+        if self.current.is_none() && self.savepoints.are_wanted() {
+            return self.begin(now, true);
+        }
         if now < self.deadline() {
             return Ok(());
         }
         match &mut self.current {
-            None => self.begin(now),
+            None => self.begin(now, false),
             Some(current) if current.failed.is_none() => {
                 let what =
                     format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
@@ -132,19 +141,20 @@ impl Coordinator {
     pub fn begin_now(&mut self, now: i64) -> Result<bool> {
         let begins = self.current.is_none();
         if begins {
-            self.begin(now)?;
+            self.begin(now, false)?;
         }
         Ok(begins)
     }
 
-    fn begin(&mut self, now: i64) -> Result<()> {
+    fn begin(&mut self, now: i64, savepoint: bool) -> Result<()> {
         let id = self.next;
         self.next += 1;
         self.begun = now;
-        let whole = self.changes.is_none_or(|n| n >= self.settings.deltas);
+        // A savepoint stands alone: it may be kept when the others have gone.
+        let whole = savepoint || self.changes.is_none_or(|n| n >= self.settings.deltas);
         let waiting = self.tasks.iter().enumerate().filter(|task| !task.1.ended).map(|task| task.0).collect();
         let writing = self.store.begin(id);
-        self.current = Some(Current::new(id, now, writing, waiting));
+        self.current = Some(Current::new(id, now, savepoint, writing, waiting));
         self.changes = if whole { Some(0) } else { self.changes.map(|n| n + 1) };
         self.orders.begin(id, whole);
         self.complete_if_whole()
@@ -224,18 +234,22 @@ impl Coordinator {
                 current.part(&mut self.store, state, *slot, bytes);
             }
         }
-        let id = current.id;
+        let (id, savepoint) = (current.id, current.savepoint);
         let (writing, states) = match current.finish() {
             Ok(written) => written,
-            Err(error) => return self.failed(id, error),
+            Err(error) => return self.failed(id, savepoint, error),
         };
-        match self.write(id, writing, &states) {
+        match self.write(id, savepoint, writing, &states) {
             Ok(()) => {
                 self.metrics.counter("checkpoints.completed").add(1);
                 self.failed = 0;
-                self.commit(id)
+                self.commit(id)?;
+                if savepoint {
+                    self.savepoints.give(Ok(id));
+                }
+                Ok(())
             }
-            Err(CommitError::Failed(error)) => self.failed(id, error),
+            Err(CommitError::Failed(error)) => self.failed(id, savepoint, error),
             Err(unknown @ (CommitError::Unknown(_) | CommitError::Fenced(_))) => {
                 // Nobody may take back or commit what was staged: the next start sees.
                 self.staged.clear();
@@ -244,9 +258,16 @@ impl Coordinator {
         }
     }
 
-    fn write(&mut self, id: u64, writing: super::Writing, states: &States) -> Result<(), CommitError> {
+    fn write(
+        &mut self,
+        id: u64,
+        savepoint: bool,
+        writing: super::Writing,
+        states: &States,
+    ) -> Result<(), CommitError> {
         let written = Written {
             id,
+            savepoint,
             finished: self.finishing,
             file: writing.file(),
             states,
@@ -261,7 +282,10 @@ impl Coordinator {
     }
 
     /// The checkpoint has failed; the job goes on, unless too many have.
-    fn failed(&mut self, id: u64, error: Error) -> Result<()> {
+    fn failed(&mut self, id: u64, savepoint: bool, error: Error) -> Result<()> {
+        if savepoint {
+            self.savepoints.give(Err(error.to_string()));
+        }
         self.metrics.counter("checkpoints.failed").add(1);
         self.changes = None;
         self.failed += 1;
@@ -305,8 +329,11 @@ impl Coordinator {
             let staged = self.staged.iter().map(|output| output.checkpoint).max();
             self.next = self.next.max(staged.unwrap_or(0));
             self.finishing = true;
-            self.begin(now)
+            self.begin(now, false)?;
+            self.savepoints.close();
+            Ok(())
         } else {
+            self.savepoints.close();
             while let Some(news) = self.inbox.take() {
                 if let News::Staged { id, sink, instance, bytes } = news {
                     self.staged.push(StagedOutput { sink, instance, checkpoint: id, bytes });

@@ -31,6 +31,8 @@ pub(super) struct Current {
     pub id: u64,
     /// When it was begun, in ticks.
     pub since: i64,
+    /// A user has asked for it.
+    pub savepoint: bool,
     /// None when it has failed; its stages are waited for all the same.
     writing: Option<Writing>,
     pub failed: Option<Error>,
@@ -42,13 +44,19 @@ pub(super) struct Current {
 }
 
 impl Current {
-    pub fn new(id: u64, since: i64, writing: Result<Writing>, waiting: BTreeSet<usize>) -> Self {
+    pub fn new(
+        id: u64,
+        since: i64,
+        savepoint: bool,
+        writing: Result<Writing>,
+        waiting: BTreeSet<usize>,
+    ) -> Self {
         let (writing, failed) = match writing {
             Ok(writing) => (Some(writing), None),
             Err(error) => (None, Some(error)),
         };
         let (states, begun) = (BTreeMap::new(), HashSet::new());
-        Current { id, since, writing, failed, waiting, states, begun }
+        Current { id, since, savepoint, writing, failed, waiting, states, begun }
     }
 
     /// Whether every stage instance has given what it has, or has ended.

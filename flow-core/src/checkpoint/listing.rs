@@ -7,6 +7,7 @@ use super::manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 /// What a checkpoint has written, beside what stood in the one before.
 pub(super) struct Written<'a> {
     pub id: u64,
+    pub savepoint: bool,
     pub finished: bool,
     pub file: StateFile,
     pub states: &'a States,
@@ -16,7 +17,7 @@ pub(super) struct Written<'a> {
 
 /// The manifest of what was written after `before`.
 pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
-    let Written { id, finished, file, states, staged, tasks } = written;
+    let Written { id, savepoint, finished, file, states, staged, tasks } = written;
     let mut listed = Listed { files: vec![file] };
     let mut operators: Vec<OperatorState> = Vec::new();
     for (name, seen) in states {
@@ -38,7 +39,7 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         operators.push(OperatorState { id: stage.stage.clone(), ..of_tasks(&stage.stage, tasks) });
     }
     operators.sort_by(|a, b| a.id.cmp(&b.id));
-    Manifest { id, finished, operators, staged, files: listed.files, ..Manifest::default() }
+    Manifest { id, savepoint, finished, operators, staged, files: listed.files, ..Manifest::default() }
 }
 
 /// What is known of the stage of this name, or of the operator of a stage.

@@ -14,6 +14,8 @@ pub struct Control(Arc<Shared>);
 struct Shared {
     /// The job is over: nobody steps any more.
     over: Arc<AtomicBool>,
+    /// It was ended where it stood, by a user who has a savepoint.
+    halted: AtomicBool,
     /// Sources are asked to end.
     stop: Arc<AtomicBool>,
     state: Mutex<State>,
@@ -66,6 +68,19 @@ impl Control {
         self.0.over.store(true, Ordering::Release);
         self.wake_all();
         self.0.changed.notify_all();
+    }
+
+    /// Ends the job where it stands, without a failure: a checkpoint says from where it goes on.
+    pub fn halt(&self) {
+        self.0.halted.store(true, Ordering::Relaxed);
+        self.0.over.store(true, Ordering::Release);
+        self.wake_all();
+        self.0.changed.notify_all();
+    }
+
+    /// Whether it was ended where it stood.
+    pub fn has_halted(&self) -> bool {
+        self.0.halted.load(Ordering::Relaxed)
     }
 
     /// Whether the job has failed: nobody steps any more.

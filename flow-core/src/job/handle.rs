@@ -1,5 +1,7 @@
 //! A job that runs: its handle, and what happens at its end.
 
+use super::Job;
+use super::attempts::{Attempts, Current};
 use super::taking::{Taker, lock};
 use crate::checkpoint::Coordinator;
 use crate::error::{Error, ErrorKind, Result};
@@ -11,12 +13,12 @@ use crate::stage::{Commits, Staged, Topology};
 use crate::time::Clock;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A job that is connected and about to run.
 pub(super) struct Running {
     name: String,
-    host: Box<dyn Host>,
+    host: Arc<dyn Host>,
     launch: Launch,
     stages: Stages,
     control: Control,
@@ -28,12 +30,12 @@ pub(super) struct Running {
 }
 
 /// The counters of all stages.
-type Stages = Arc<Vec<(String, Vec<StageMetrics>)>>;
+pub(super) type Stages = Arc<Vec<(String, Vec<StageMetrics>)>>;
 
 impl Running {
     pub fn new(
         name: String,
-        host: Box<dyn Host>,
+        host: Arc<dyn Host>,
         topology: Topology,
         settings: Settings,
         simulated: bool,
@@ -49,6 +51,17 @@ impl Running {
         Running { name, launch, stages, control, commits, checkpoints, clock, simulated, started, host }
     }
 
+    /// What can be asked of it while it runs.
+    pub fn current(&self) -> Current {
+        let asked = |coordinator: &Arc<Mutex<Coordinator>>| {
+            let coordinator = lock(coordinator);
+            (coordinator.savepoints().clone(), coordinator.inbox().clone())
+        };
+        let (savepoints, inbox) = self.checkpoints.as_ref().map(asked).unzip();
+        let (control, stages) = (self.control.clone(), Arc::clone(&self.stages));
+        Current { control, stages, savepoints, inbox, started: self.started }
+    }
+
     /// Runs to the end, then commits what the sinks have staged, or takes it back.
     pub fn finish(self) -> Result<Report> {
         let Running { name, host, launch, stages, control, commits, checkpoints, clock, simulated, started } =
@@ -60,6 +73,15 @@ impl Running {
             taker.stop();
             // It may have failed when the stages had ended already.
             ran = control.take_failure().map_or(ran, Err);
+        }
+        if control.has_halted() && ran.is_ok() {
+            // What was staged after the savepoint is written again by the next start.
+            let halted = Err(Error::new(ErrorKind::State, "the job was ended at a savepoint"));
+            if let Some(coordinator) = &checkpoints {
+                guard(|| lock(coordinator).finish(clock.ticks(), &halted))?;
+            }
+            abort(commits.take());
+            return Ok(report(&name, &stages, &control, started));
         }
         if let Some(coordinator) = &checkpoints {
             let finished = guard(|| lock(coordinator).finish(clock.ticks(), &ran));
@@ -108,7 +130,7 @@ fn abort(staged: impl IntoIterator<Item = Staged>) {
 fn report(name: &str, stages: &Stages, control: &Control, started: Instant) -> Report {
     let elapsed = started.elapsed();
     let stages = stages.iter().map(|(name, counters)| Report::stage(name, elapsed, counters)).collect();
-    Report { job: name.to_owned(), elapsed, stages, rescues: control.rescues() }
+    Report { job: name.to_owned(), elapsed, stages, restarts: 0, rescues: control.rescues() }
 }
 
 /// A job that is running on threads of its own.
@@ -124,26 +146,55 @@ fn report(name: &str, stages: &Stages, control: &Control, started: Instant) -> R
 #[must_use = "a job goes on when its handle is dropped, but nobody hears of its failure"]
 pub struct JobHandle {
     thread: JoinHandle<Result<Report>>,
-    control: Control,
-    stages: Stages,
-    started: Instant,
+    attempts: Attempts,
     name: String,
 }
 
 impl JobHandle {
-    pub(super) fn spawn(running: Running) -> Result<Self> {
-        let (control, stages) = (running.control.clone(), Arc::clone(&running.stages));
-        let (started, name) = (running.started, running.name.clone());
+    pub(super) fn spawn(job: Job) -> Result<Self> {
+        let attempts = Attempts::default();
+        let first = attempts.first(&job)?;
+        let (name, runs) = (job.name.clone(), attempts.clone());
         let builder = std::thread::Builder::new().name(format!("flow-{name}"));
-        let thread = builder.spawn(move || running.finish());
+        let thread = builder.spawn(move || runs.run(&job, first));
         let thread =
             thread.map_err(|e| Error::new(ErrorKind::Plan, format!("a thread cannot be started: {e}")))?;
-        Ok(JobHandle { thread, control, stages, started, name })
+        Ok(JobHandle { thread, attempts, name })
     }
 
     /// Asks the sources to end as if their input had; the job then runs to its regular end and commits.
     pub fn stop(&self) {
-        self.control.stop();
+        self.attempts.stop();
+    }
+
+    /// Takes a checkpoint that is kept until somebody removes it, and waits until it is complete: its number. The job goes on.
+    ///
+    /// # Errors
+    /// When the job takes no checkpoints, or ends before, or the checkpoint fails.
+    pub fn savepoint(&self) -> Result<u64> {
+        let none = || {
+            let what = "a savepoint was asked of a job that takes no checkpoints";
+            Error::new(ErrorKind::State, what)
+                .note("say where they are to lie: `job.checkpoints(Checkpoints::to(\"…\"))`")
+        };
+        let current = self.attempts.current();
+        let (Some(savepoints), Some(inbox)) = current.map_or((None, None), |now| (now.savepoints, now.inbox))
+        else {
+            return Err(none());
+        };
+        let number = savepoints.ask();
+        inbox.wake();
+        savepoints.wait(number)
+    }
+
+    /// The same, and ends the job there: windows that are open do not fire. The next start goes on from it, as if nothing had happened.
+    ///
+    /// # Errors
+    /// As [`JobHandle::savepoint`]; the job goes on then.
+    pub fn stop_with_savepoint(&self) -> Result<u64> {
+        let savepoint = self.savepoint()?;
+        self.attempts.halt();
+        Ok(savepoint)
     }
 
     /// What each stage has done so far.
@@ -153,7 +204,17 @@ impl JobHandle {
 
     /// The report as it stands.
     pub fn report(&self) -> Report {
-        report(&self.name, &self.stages, &self.control, self.started)
+        let Some(now) = self.attempts.current() else {
+            let stages = Vec::new();
+            return Report {
+                job: self.name.clone(),
+                elapsed: Duration::ZERO,
+                stages,
+                restarts: 0,
+                rescues: 0,
+            };
+        };
+        report(&self.name, &now.stages, &now.control, now.started)
     }
 
     /// Whether it has ended.

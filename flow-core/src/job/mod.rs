@@ -1,5 +1,6 @@
 //! A job: a pipeline that can be run.
 
+mod attempts;
 mod explain;
 mod handle;
 mod taking;
@@ -19,6 +20,7 @@ use crate::op::Terminal;
 use crate::op::chain::Whole;
 use crate::stage::{BatchSize, BuildCx, Commits, Topology};
 use crate::time::{Clock, Millis, SystemClock, VirtualClock};
+use attempts::Attempts;
 use handle::Running;
 use std::sync::Arc;
 use taking::taking;
@@ -52,12 +54,14 @@ pub struct Job {
     ends: Vec<End>,
     parallelism: usize,
     host: HostKind,
-    own_host: Option<Box<dyn Host>>,
+    own_host: Option<Arc<dyn Host>>,
     batch: usize,
     ring: usize,
     max_delay: Millis,
     checkpoints: Option<Checkpoints>,
     crash_at: Option<u64>,
+    restarts: u32,
+    restart_delay: Millis,
 }
 
 impl Job {
@@ -75,6 +79,8 @@ impl Job {
             max_delay: MAX_DELAY,
             checkpoints: None,
             crash_at: None,
+            restarts: 0,
+            restart_delay: Millis(0),
         }
     }
 
@@ -109,7 +115,7 @@ impl Job {
 
     /// Runs on a host of your own.
     pub fn host_with(mut self, host: impl Host + 'static) -> Self {
-        self.own_host = Some(Box::new(host));
+        self.own_host = Some(Arc::new(host));
         self
     }
 
@@ -144,6 +150,27 @@ impl Job {
         self
     }
 
+    /// After a failure the job begins again by itself, `times` times at most, so long after it: from the newest complete checkpoint, or, where it
+    /// takes none, from the beginning. Never said: it ends with the first failure.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    /// # let (out, folder) = (Collected::new(), tempfile::tempdir().unwrap());
+    /// static FAILED: AtomicBool = AtomicBool::new(false);
+    /// let job = Job::build("unlucky", |job| {
+    ///     let numbers = source(from_iter(1..=4)).durable().inspect(|n| assert!(*n < 4 || FAILED.swap(true, Relaxed)));
+    ///     job.add(numbers.collect(&out));
+    /// });
+    /// let report = job.checkpoints(Checkpoints::to(folder.path())).restart(3, Millis(1)).run().unwrap();
+    /// assert_eq!((out.take(), report.restarts), (vec![1, 2, 3, 4], 1));
+    /// ```
+    pub fn restart(mut self, times: u32, delay: impl Into<Millis>) -> Self {
+        self.restarts = times;
+        self.restart_delay = delay.into();
+        self
+    }
+
     /// For tests: the process of a simulation dies after so many steps, with an error of kind [`ErrorKind::Crash`].
     pub fn crash_at(mut self, steps: u64) -> Self {
         self.crash_at = Some(steps);
@@ -155,7 +182,9 @@ impl Job {
     /// # Errors
     /// The first failure: nothing is committed then.
     pub fn run(self) -> Result<Report> {
-        self.launch(None)?.finish()
+        let attempts = Attempts::default();
+        let first = attempts.first(&self)?;
+        attempts.run(&self, first)
     }
 
     /// Runs to the end on one thread with a virtual clock, as `seed` decides: see [`crate::host::simulation`].
@@ -171,7 +200,7 @@ impl Job {
     /// # Errors
     /// When the job cannot start.
     pub fn start(self) -> Result<JobHandle> {
-        JobHandle::spawn(self.launch(None)?)
+        JobHandle::spawn(self)
     }
 
     fn topology(&self) -> Result<Topology> {
@@ -192,23 +221,23 @@ impl Job {
         Topology::build(self.parallelism, |cx| self.ends.iter().for_each(|end| end(cx)))
     }
 
-    fn launch(mut self, seed: Option<u64>) -> Result<Running> {
+    fn launch(&self, seed: Option<u64>) -> Result<Running> {
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology())?;
         let instances = topology.stages.iter().map(|s| s.count).sum();
         let virtual_clock = Arc::new(VirtualClock::new());
-        let (host, clock): (Box<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.take()) {
+        let (host, clock): (Arc<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.clone()) {
             (Some(seed), _) => (
-                Box::new(Simulation::new(seed, Arc::clone(&virtual_clock)).crash_at(self.crash_at)),
+                Arc::new(Simulation::new(seed, Arc::clone(&virtual_clock)).crash_at(self.crash_at)),
                 virtual_clock,
             ),
             (None, Some(own)) => (own, Arc::new(SystemClock::new())),
             (None, None) => {
-                (Box::new(Threads::of(self.host, instances, self.parallelism)), Arc::new(SystemClock::new()))
+                (Arc::new(Threads::of(self.host, instances, self.parallelism)), Arc::new(SystemClock::new()))
             }
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
-        let checkpoints = match self.checkpoints.take() {
+        let checkpoints = match self.checkpoints.clone() {
             Some(checkpoints) => Some(taking(&self.name, checkpoints, &mut topology, clock.as_ref())?),
             None => None,
         };
@@ -221,7 +250,7 @@ impl Job {
             commits: Commits::default(),
             checkpoints,
         };
-        Ok(Running::new(self.name, host, topology, settings, seed.is_some()))
+        Ok(Running::new(self.name.clone(), host, topology, settings, seed.is_some()))
     }
 }
 

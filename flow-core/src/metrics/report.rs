@@ -42,6 +42,8 @@ pub struct Report {
     pub elapsed: Duration,
     /// One entry a stage, sources first.
     pub stages: Vec<StageReport>,
+    /// How often it has begun again after a failure; the counters are those of the last run.
+    pub restarts: u32,
     /// Wake-ups that only a timeout repaired. Always 0 unless this crate has a bug.
     pub rescues: u64,
 }

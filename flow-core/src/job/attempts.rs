@@ -1,0 +1,117 @@
+//! One run after the other of a job that begins again when it has failed.
+
+use super::Job;
+use super::handle::{Running, Stages};
+use crate::checkpoint::Savepoints;
+use crate::error::{ErrorKind, Result};
+use crate::host::Control;
+use crate::metrics::Report;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The run that is under way, as a handle sees it. A clone is the same one.
+#[derive(Clone, Default)]
+pub(super) struct Attempts(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    /// The job was asked to stop: it does not begin again.
+    stopped: AtomicBool,
+    current: Mutex<Option<Current>>,
+    changed: Condvar,
+}
+
+/// What can be asked of a run.
+#[derive(Clone)]
+pub(super) struct Current {
+    pub control: Control,
+    pub stages: Stages,
+    pub started: Instant,
+    pub savepoints: Option<Savepoints>,
+    /// Wakes whoever takes checkpoints.
+    pub inbox: Option<crate::checkpoint::Inbox>,
+}
+
+impl Attempts {
+    fn lock(&self) -> MutexGuard<'_, Option<Current>> {
+        self.0.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run that is under way, or was last.
+    pub fn current(&self) -> Option<Current> {
+        self.lock().clone()
+    }
+
+    fn begin(&self, running: &Running) {
+        let current = running.current();
+        if self.0.stopped.load(Relaxed) {
+            current.control.stop();
+        }
+        *self.lock() = Some(current);
+    }
+
+    /// Asks the sources to end.
+    pub fn stop(&self) {
+        let current = self.lock();
+        self.0.stopped.store(true, Relaxed);
+        if let Some(current) = current.as_ref() {
+            current.control.stop();
+        }
+        self.0.changed.notify_all();
+    }
+
+    /// Ends the run where it stands.
+    pub fn halt(&self) {
+        let current = self.lock();
+        self.0.stopped.store(true, Relaxed);
+        if let Some(current) = current.as_ref() {
+            current.control.halt();
+        }
+        self.0.changed.notify_all();
+    }
+
+    /// Runs `first`, and the job again when it has failed, as often as it says.
+    pub fn run(&self, job: &Job, first: Running) -> Result<Report> {
+        let mut restarts = 0;
+        let mut next = Some(first);
+        loop {
+            let ran = match next.take() {
+                Some(running) => running.finish(),
+                None => job.launch(None).and_then(|running| {
+                    self.begin(&running);
+                    running.finish()
+                }),
+            };
+            let error = match ran {
+                Ok(report) => return Ok(Report { restarts, ..report }),
+                Err(error) => error,
+            };
+            if restarts == job.restarts || self.0.stopped.load(Relaxed) || error.kind() == ErrorKind::Plan {
+                let times = format!("begun again {restarts} times before");
+                return Err(if restarts > 0 { error.note(times) } else { error });
+            }
+            restarts += 1;
+            self.pause(Duration::from_millis(job.restart_delay.0.unsigned_abs()));
+        }
+    }
+
+    /// The first run.
+    pub fn first(&self, job: &Job) -> Result<Running> {
+        let running = job.launch(None)?;
+        self.begin(&running);
+        Ok(running)
+    }
+
+    /// Waits before the next run; a stop ends it.
+    fn pause(&self, delay: Duration) {
+        let begun = Instant::now();
+        let mut current = self.lock();
+        while let Some(left) = delay.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+            if self.0.stopped.load(Relaxed) {
+                return;
+            }
+            current = self.0.changed.wait_timeout(current, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
