@@ -26,6 +26,7 @@ pub mod __rt;
 pub mod aggregate;
 pub mod batch;
 pub mod channel;
+pub mod checkpoint;
 pub mod error;
 pub mod exchange;
 pub mod graph;

@@ -1,0 +1,39 @@
+//! What of a job lies on the disk, and how it gets there.
+//!
+//! A checkpoint is a **state file** and a **manifest**. The state file holds what the operators had to save; the manifest says what
+//! belongs to the checkpoint, and its rename is the only moment at which a checkpoint comes to be:
+//!
+//! 1. [`Store::begin`]: `chk-ID-EPOCH.state` is created. Before the manifest has its name nobody looks at it.
+//! 2. [`Writing::part`], [`Writing::sync`]: blocks, index, fsync.
+//! 3. [`Store::commit`]: `chk-ID-EPOCH.manifest.tmp` is written, fsync; the folder is synced, so that both names are on the disk; the lock is looked
+//!    at, so that a process that another one has taken over from stops here; **rename**; the folder is synced again.
+//! 4. The sinks commit what the manifest says is staged. Not here: it is why the outcome of 3 has to be known, see [`CommitError`].
+//! 5. [`Store::collect_garbage`]: manifests that are not retained go, the folder is synced, files that no manifest lists go.
+//!
+//! What breaks if a step is left out: without the fsync of 2 or 3 a manifest can be whole and what it lists torn; without the first sync of
+//! the folder the rename can survive a power failure and the name of the state file not; without the second one the sinks commit what
+//! the next start does not know of. [`Store::open`] syncs the folder too: what a killed process had renamed may be in memory only.
+//!
+//! What is damaged is said, never passed over: falling back to an older checkpoint by itself would write again what sinks have already
+//! committed. So `open` gives the newest checkpoint or an error, and an older one is an explicit choice ([`Store::open_at`]).
+//!
+//! | to see | look at |
+//! |---|---|
+//! | the operations used, and their real implementation | [`Storage`], [`Folder`]; [`SimFs`](crate::testing::SimFs) crashes at every one of them |
+//! | what stands in a manifest | [`Manifest`] |
+//! | what stands in a state file | `state_file.rs` |
+//! | the protocol | [`Store`] |
+
+mod disk;
+mod manifest;
+mod parts;
+mod storage;
+mod store;
+mod writing;
+
+pub use disk::Folder;
+pub use manifest::{Manifest, OperatorState, StagedOutput, StateFile};
+pub use parts::Parts;
+pub use storage::{Storage, StorageFile};
+pub use store::{CommitError, Committed, Store};
+pub use writing::{Slot, Writing};
