@@ -24,16 +24,28 @@
 //! | what stands in a state file | `state_file.rs` |
 //! | the protocol | [`Store`] |
 
+mod bytes;
+mod commit;
+mod damage;
 mod disk;
+mod garbage;
+mod known;
 mod manifest;
+mod manifest_file;
+mod names;
 mod parts;
+mod state_file;
 mod storage;
 mod store;
+#[cfg(test)]
+mod tests;
 mod writing;
 
+pub use commit::{CommitError, Committed};
 pub use disk::Folder;
 pub use manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 pub use parts::Parts;
-pub use storage::{Storage, StorageFile};
-pub use store::{CommitError, Committed, Store};
+pub use storage::{LOCK, Storage, StorageFile};
+pub(crate) use storage::{lock_text, locked};
+pub use store::Store;
 pub use writing::{Slot, Writing};
