@@ -1,10 +1,14 @@
-//! For tests of pipelines and of your own operators: a stream that follows a script.
+//! For tests of pipelines and of your own operators: a stream that follows a script, and a disk that fails ([`SimFs`]).
 //!
 //! A script says what comes and in which order: records with their event times, watermarks and idleness at exact places, and
 //! points at which an input waits for something else to happen. Everything behind it is as behind `event_time`.
 //!
 //! Run the job with [`Job::simulate`](crate::job::Job::simulate): the same seed gives the same run, and a wait is looked at only
 //! when nobody else has anything left to do.
+
+mod sim_fs;
+
+pub use sim_fs::{Crash, CrashPoint, Failure, SimFs};
 
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};

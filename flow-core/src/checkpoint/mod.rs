@@ -24,22 +24,33 @@
 //! | what stands in a state file | `state_file.rs` |
 //! | the protocol | [`Store`] |
 
+mod bytes;
+mod commit;
 mod committers;
 mod coordinator;
 mod current;
+mod damage;
 mod disk;
+mod garbage;
+mod known;
 mod listing;
 mod manifest;
+mod manifest_file;
+mod names;
 mod orders;
 mod parts;
 mod restored;
 mod savepoints;
 mod saves;
 mod settings;
+mod state_file;
 mod storage;
 mod store;
+#[cfg(test)]
+mod tests;
 mod writing;
 
+pub use commit::{CommitError, Committed};
 pub use committers::Committer;
 pub(crate) use committers::Committers;
 pub(crate) use coordinator::{Coordinator, Tracked};
@@ -52,6 +63,7 @@ pub(crate) use savepoints::Savepoints;
 pub(crate) use saves::Inbox;
 pub use saves::Saves;
 pub use settings::Checkpoints;
-pub use storage::{Storage, StorageFile};
-pub use store::{CommitError, Committed, Store};
+pub use storage::{LOCK, Storage, StorageFile};
+pub(crate) use storage::{lock_text, locked};
+pub use store::Store;
 pub use writing::{Slot, Writing};

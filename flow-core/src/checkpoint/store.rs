@@ -1,57 +1,65 @@
-//! The protocol: open, begin, commit, remove.
+//! The protocol: open, begin, commit, remove. Its steps are in the documentation of the room.
 
+use super::damage::{failed, folder_failed, io_failed};
+use super::known::{self, Known};
 use super::manifest::Manifest;
+use super::names::{At, Kind, Name};
 use super::parts::Parts;
-use super::storage::Storage;
+use super::storage::{LOCK, Storage};
 use super::writing::Writing;
 use crate::error::{Error, ErrorKind, Result};
-use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 /// The checkpoints of a job in their folder. It has the lock.
-pub struct Store {}
-
-/// A checkpoint that is on the disk, whatever happens.
-#[derive(Debug)]
-pub struct Committed {
-    /// Its manifest as it was written: the next one may refer to its files.
-    pub manifest: Manifest,
-    /// Bytes of its state file.
-    pub bytes: u64,
+///
+/// ```
+/// use flow_core::checkpoint::{Manifest, OperatorState, Slot, Store};
+/// use flow_core::testing::SimFs;
+/// use std::sync::Arc;
+///
+/// let folder = Arc::new(SimFs::new());
+/// let (mut store, newest) = Store::open(folder.clone(), "job", 3)?;
+/// assert!(newest.is_none());
+/// let mut writing = store.begin(store.next_id())?;
+/// writing.part("count", Slot::Group(7), b"state")?;
+/// let count = OperatorState { id: "count".into(), files: vec![0], ..OperatorState::default() };
+/// let manifest =
+///     Manifest { id: 1, operators: vec![count], files: vec![writing.file()], ..Manifest::default() };
+/// store.commit(writing, manifest).unwrap();
+/// drop(store);
+///
+/// let (store, newest) = Store::open(folder, "job", 3)?;
+/// let newest = newest.unwrap();
+/// assert_eq!((newest.id, store.epoch()), (1, 2));
+/// assert_eq!(store.parts(&newest, "count")?.read(Slot::Group(7))?, [b"state"]);
+/// # Ok::<(), flow_core::Error>(())
+/// ```
+pub struct Store {
+    pub(super) storage: Arc<dyn Storage>,
+    pub(super) job: String,
+    pub(super) retained: usize,
+    pub(super) epoch: u64,
+    next_id: u64,
+    /// What we wrote into the lock file.
+    turn: Vec<u8>,
+    /// The manifests in the folder, oldest first.
+    pub(super) known: Vec<Known>,
+    /// The one that the job goes on from. It stays, however old it is.
+    pub(super) base: Option<At>,
+    /// Manifests were removed, and the folder was not synced since.
+    pub(super) unsynced: bool,
+    /// Why nothing may be written any more.
+    pub(super) ended: Option<String>,
+    _lock: Box<dyn Send + Sync>,
 }
 
-/// Why a commit has not succeeded, and what that means for what sinks have staged.
-#[derive(Debug)]
-pub enum CommitError {
-    /// The checkpoint is not there and never will be. What was staged for it is aborted; the job goes on.
-    Failed(Error),
-    /// It may be there or not. Nothing may be committed or aborted; the process has to end, and the next start sees.
-    Unknown(Error),
-    /// Another process has taken over the folder. Nothing may be committed or aborted; the process has to end.
-    Fenced(Error),
+/// Which checkpoint to go on from.
+#[derive(Clone, Copy)]
+enum From {
+    Newest,
+    Id(u64),
 }
-
-impl CommitError {
-    /// What happened.
-    pub fn error(&self) -> &Error {
-        let (Self::Failed(error) | Self::Unknown(error) | Self::Fenced(error)) = self;
-        error
-    }
-
-    /// What happened, by value.
-    pub fn into_error(self) -> Error {
-        let (Self::Failed(error) | Self::Unknown(error) | Self::Fenced(error)) = self;
-        error
-    }
-}
-
-impl fmt::Display for CommitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error().fmt(f)
-    }
-}
-
-impl std::error::Error for CommitError {}
 
 impl Store {
     /// Locks the folder, reads the newest checkpoint (`None` where there is none), and removes what a dead process left behind. At
@@ -59,13 +67,13 @@ impl Store {
     ///
     /// # Errors
     /// When another process has the lock; when the newest manifest is damaged, of another job, another format or another number of key groups; when the
-    /// disk fails. Nothing is removed then.
+    /// disk fails. No checkpoint is touched then.
     pub fn open(storage: Arc<dyn Storage>, job: &str, retained: usize) -> Result<(Store, Option<Manifest>)> {
-        let _ = (storage, job, retained);
-        Err(not_yet())
+        Self::open_from(storage, job, retained, From::Newest)
     }
 
-    /// As [`open`](Self::open), but goes on from checkpoint `id`, whatever the newer ones say: the user's `restore_from`.
+    /// As [`open`](Self::open), but goes on from checkpoint `id`, whatever the newer ones say: the user's `restore_from`. They stay where
+    /// they are until the job has committed as many as are retained; before its first commit the newest is still the newest.
     ///
     /// # Errors
     /// As those of `open`, and when there is no such checkpoint.
@@ -75,8 +83,53 @@ impl Store {
         retained: usize,
         id: u64,
     ) -> Result<(Store, Manifest)> {
-        let _ = (storage, job, retained, id);
-        Err(not_yet())
+        let (store, manifest) = Self::open_from(storage, job, retained, From::Id(id))?;
+        let manifest = manifest.expect("a wanted checkpoint is there, or it was an error");
+        Ok((store, manifest))
+    }
+
+    fn open_from(
+        storage: Arc<dyn Storage>,
+        job: &str,
+        retained: usize,
+        from: From,
+    ) -> Result<(Store, Option<Manifest>)> {
+        let lock = storage.lock().map_err(|error| locked(&*storage, &error))?;
+        let turn = lock_content(&*storage).map_err(|error| io_failed(&*storage, LOCK, "read", &error))?;
+        // What a killed process renamed last may be in memory only; before anybody acts on it, it has to be on the disk.
+        storage.sync_folder().map_err(|error| folder_failed(&*storage, "brought to the disk", &error))?;
+        let names = known::names(&*storage)?;
+        let chosen = choose(&*storage, &names, from)?;
+        if let Some(manifest) = &chosen
+            && manifest.job != job
+        {
+            return Err(other_job(&*storage, manifest, job));
+        }
+        let known = known::known(&*storage, &known::manifests(&names), chosen.as_ref());
+        let left = |name: &Name| match name.kind {
+            Kind::Temp => true,
+            Kind::State => !known.iter().any(|known| known.needs(*name)),
+            Kind::Manifest => false,
+        };
+        let (_, fault) = known::remove_all(&*storage, names.iter().copied().filter(left));
+        if let Some(error) = fault {
+            return Err(error);
+        }
+        let above = |number: fn(&Name) -> u64| names.iter().map(number).max().unwrap_or(0) + 1;
+        let store = Store {
+            job: job.to_owned(),
+            retained: retained.max(1),
+            epoch: above(|name| name.at.epoch),
+            next_id: above(|name| name.at.id),
+            turn,
+            known,
+            base: chosen.as_ref().map(|manifest| At { epoch: manifest.epoch, id: manifest.id }),
+            unsynced: false,
+            ended: None,
+            _lock: lock,
+            storage,
+        };
+        Ok((store, chosen))
     }
 
     /// Reads a checkpoint without taking the lock: to look at, or to take over into another folder.
@@ -84,18 +137,18 @@ impl Store {
     /// # Errors
     /// When there is none with this number, it is damaged, or of another format or number of key groups.
     pub fn read(storage: &dyn Storage, id: u64) -> Result<Manifest> {
-        let _ = (storage, id);
-        Err(not_yet())
+        let manifest = choose(storage, &known::names(storage)?, From::Id(id))?;
+        Ok(manifest.expect("a wanted checkpoint is there, or it was an error"))
     }
 
-    /// A number above those of all checkpoints in the folder, whole or not.
+    /// A number above those of all files that were found in the folder, and of all checkpoints begun since.
     pub fn next_id(&self) -> u64 {
-        1
+        self.next_id
     }
 
-    /// Which opening of the folder this is.
+    /// Which opening of the folder this is: each has a higher number than those whose files it found.
     pub fn epoch(&self) -> u64 {
-        1
+        self.epoch
     }
 
     /// Begins checkpoint `id`, which is at least [`next_id`](Self::next_id).
@@ -103,18 +156,14 @@ impl Store {
     /// # Errors
     /// When its file cannot be created, when another process has taken over, or when the outcome of an earlier commit is unknown.
     pub fn begin(&mut self, id: u64) -> Result<Writing> {
-        Ok(Writing::new(id))
-    }
-
-    /// Makes the checkpoint: the only commit point. Files of older checkpoints that the manifest lists are kept from now on.
-    ///
-    /// Of `manifest` it sets the job, the epoch, and length and hash of the file that is being written ([`Writing::file`]).
-    ///
-    /// # Errors
-    /// [`CommitError`] says what is known.
-    pub fn commit(&mut self, writing: Writing, manifest: Manifest) -> Result<Committed, CommitError> {
-        let _ = (writing, manifest);
-        Err(CommitError::Failed(not_yet()))
+        self.may_write()?;
+        if id < self.next_id {
+            let what =
+                format!("checkpoint {id} cannot begin: {} is the lowest number that is free", self.next_id);
+            return Err(Error::new(ErrorKind::State, what));
+        }
+        self.next_id = id + 1;
+        Writing::create(&self.storage, At { epoch: self.epoch, id })
     }
 
     /// Gives a checkpoint up, and removes its file.
@@ -122,25 +171,77 @@ impl Store {
         drop(writing);
     }
 
-    /// Removes checkpoints that are not retained, and files that none lists. To be called after the sinks have committed. Returns
-    /// how many files went.
-    ///
-    /// # Errors
-    /// When a file cannot be removed; the next call tries again.
-    pub fn collect_garbage(&mut self) -> Result<usize> {
-        Ok(0)
-    }
-
     /// The state of an operator in a checkpoint. One that saved nothing has no slots.
     ///
     /// # Errors
     /// When a file is missing, of another length, or not the one that the manifest lists.
     pub fn parts(&self, manifest: &Manifest, operator: &str) -> Result<Parts> {
-        let _ = (manifest, operator);
-        Err(not_yet())
+        Parts::open(&self.storage, manifest, operator)
+    }
+
+    /// Whether anything may be written: the lock is ours, and all outcomes are known.
+    pub(super) fn may_write(&mut self) -> Result<()> {
+        if let Some(why) = &self.ended {
+            return Err(Error::new(ErrorKind::State, why.clone()));
+        }
+        self.has_lock()
+    }
+
+    /// Whether the lock file still says what we wrote. Where the lock was taken by force, it does not.
+    pub(super) fn has_lock(&mut self) -> Result<()> {
+        let found = match lock_content(&*self.storage) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(io_failed(&*self.storage, LOCK, "read", &error)),
+        };
+        if found == self.turn {
+            return Ok(());
+        }
+        let by = match String::from_utf8_lossy(&found).split_whitespace().nth(1) {
+            Some(pid) => format!("process {pid} has taken over"),
+            None => "the lock file is gone".into(),
+        };
+        let why = failed(&*self.storage, LOCK, &format!("{by}: this job may write no checkpoint any more"));
+        self.ended = Some(why.message().to_owned());
+        Err(why)
     }
 }
 
-fn not_yet() -> Error {
-    Error::new(ErrorKind::State, "not yet")
+/// Reads the checkpoint to go on from.
+fn choose(storage: &dyn Storage, names: &[Name], from: From) -> Result<Option<Manifest>> {
+    let all = known::manifests(names);
+    let place = match from {
+        From::Newest => all.len().checked_sub(1),
+        From::Id(wanted) => all.iter().rposition(|at| at.id == wanted),
+    };
+    match (place, from) {
+        (Some(place), _) => known::read(storage, all[place], &all[..place]).map(Some),
+        (None, From::Newest) => Ok(None),
+        (None, From::Id(wanted)) => {
+            let there: Vec<String> = all.iter().map(|at| at.id.to_string()).collect();
+            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+            let what = format!("{} has no checkpoint {wanted}: there are {there}", storage.describe(""));
+            Err(Error::new(ErrorKind::State, what))
+        }
+    }
+}
+
+fn lock_content(storage: &dyn Storage) -> io::Result<Vec<u8>> {
+    storage.read_at(LOCK, 0, storage.len(LOCK)? as usize)
+}
+
+#[cold]
+fn locked(storage: &dyn Storage, error: &io::Error) -> Error {
+    if error.kind() == io::ErrorKind::WouldBlock {
+        let note = "two jobs cannot share a folder of checkpoints: stop the other one, or give this one a folder of its own";
+        return failed(storage, "", &error.to_string()).note(note);
+    }
+    folder_failed(storage, "locked", error)
+}
+
+#[cold]
+fn other_job(storage: &dyn Storage, manifest: &Manifest, job: &str) -> Error {
+    let name = Name::new(Kind::Manifest, At { epoch: manifest.epoch, id: manifest.id }).to_string();
+    let what = format!("it is of the job `{}`, not of `{job}`", manifest.job);
+    failed(storage, &name, &what).note("give each job a folder of its own")
 }

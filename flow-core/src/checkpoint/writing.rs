@@ -1,7 +1,16 @@
 //! A state file while it is written.
 
+use super::damage::{failed, io_failed};
 use super::manifest::StateFile;
-use crate::error::{Error, ErrorKind, Result};
+use super::names::{At, Kind, Name};
+use super::state_file::{self, BLOCK_BYTES_MAX, Index, Owner, put_block};
+use super::storage::{Storage, StorageFile};
+use crate::error::Result;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Bytes of blocks that are not full yet, at most. Above it all are written as they are.
+const HELD_BYTES_MAX: usize = 8 << 20;
 
 /// Which part of an operator's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,23 +22,68 @@ pub enum Slot {
 }
 
 /// The state file of a checkpoint that has begun. Dropped, or given to [`Store::abort`](super::Store::abort), it is removed.
+///
+/// It may be written on another thread than that of the [`Store`](super::Store).
 pub struct Writing {
-    id: u64,
+    storage: Arc<dyn Storage>,
+    at: At,
+    name: String,
+    /// `None` once the file is whole, or has failed.
+    file: Option<Box<dyn StorageFile>>,
+    whole: Option<StateFile>,
+    /// Full blocks that have not been written.
+    out: Vec<u8>,
+    /// Bytes of the file, with those in `out`.
+    position: u64,
+    index: Index,
+    numbers: HashMap<String, u32>,
+    /// The last bytes of slots, which do not fill a block.
+    rests: BTreeMap<(u32, Slot), Vec<u8>>,
+    /// Bytes in `rests`.
+    held: usize,
+    /// A manifest lists it, or may.
+    kept: bool,
 }
 
 impl Writing {
-    pub(super) fn new(id: u64) -> Self {
-        Writing { id }
+    /// Creates the state file of a checkpoint.
+    pub(super) fn create(storage: &Arc<dyn Storage>, at: At) -> Result<Writing> {
+        let name = Name::new(Kind::State, at).to_string();
+        let file = storage.create(&name).map_err(|error| io_failed(&**storage, &name, "created", &error))?;
+        let out = state_file::header(at);
+        let (storage, position) = (Arc::clone(storage), out.len() as u64);
+        let (index, numbers, rests) = (Index::default(), HashMap::new(), BTreeMap::new());
+        let (file, whole) = (Some(file), None);
+        Ok(Writing {
+            storage,
+            at,
+            name,
+            file,
+            whole,
+            out,
+            position,
+            index,
+            numbers,
+            rests,
+            held: 0,
+            kept: false,
+        })
     }
 
     /// The checkpoint's number.
     pub fn id(&self) -> u64 {
-        self.id
+        self.at.id
     }
 
-    /// The entry for [`Manifest::files`](super::Manifest::files): its name. [`Store::commit`](super::Store::commit) fills in length and hash.
+    /// Which opening of the folder began it.
+    pub(super) fn at(&self) -> At {
+        self.at
+    }
+
+    /// The entry for [`Manifest::files`](super::Manifest::files). Length and hash are known after [`sync`](Self::sync);
+    /// [`Store::commit`](super::Store::commit) fills them in.
     pub fn file(&self) -> StateFile {
-        StateFile::default()
+        self.whole.clone().unwrap_or_else(|| StateFile { name: self.name.clone(), ..StateFile::default() })
     }
 
     /// Appends `bytes` to a slot of an operator's. The pieces of all slots may come in any order; those of one stay in theirs. A slot
@@ -38,13 +92,32 @@ impl Writing {
     /// # Errors
     /// When the disk takes no more. The checkpoint has failed then.
     pub fn part(&mut self, operator: &str, slot: Slot, bytes: &[u8]) -> Result<()> {
-        let _ = (operator, slot, bytes);
-        Err(Error::new(ErrorKind::State, "not yet"))
+        if self.file.is_none() {
+            return Err(self.refused());
+        }
+        let owner = (self.number(operator), slot);
+        self.index.slots.entry(owner).or_default();
+        let mut rest = self.rests.remove(&owner).unwrap_or_default();
+        self.held -= rest.len();
+        let mut bytes = bytes;
+        while rest.len() + bytes.len() >= BLOCK_BYTES_MAX {
+            let (fits, more) = bytes.split_at(BLOCK_BYTES_MAX - rest.len());
+            rest.extend_from_slice(fits);
+            self.block(owner, &rest)?;
+            rest.clear();
+            bytes = more;
+        }
+        rest.extend_from_slice(bytes);
+        self.held += rest.len();
+        if !rest.is_empty() {
+            self.rests.insert(owner, rest);
+        }
+        if self.held > HELD_BYTES_MAX { self.blocks_of_rests() } else { Ok(()) }
     }
 
-    /// Bytes so far.
+    /// Bytes so far. The index is added at the end.
     pub fn bytes(&self) -> u64 {
-        0
+        self.position + self.held as u64
     }
 
     /// Ends the file and brings it to the disk: no part can follow. [`Store::commit`](super::Store::commit) does it where it has not been done.
@@ -52,6 +125,99 @@ impl Writing {
     /// # Errors
     /// When the disk fails. The checkpoint has failed then; trying again fails too.
     pub fn sync(&mut self) -> Result<()> {
-        Err(Error::new(ErrorKind::State, "not yet"))
+        if self.whole.is_some() {
+            return Ok(());
+        }
+        if self.file.is_none() {
+            return Err(self.refused());
+        }
+        let hash = self.index_written()?;
+        // The sync of a file is never tried again: after an error the system takes what it lost for written.
+        let synced = self.file.take().map_or(Ok(()), |mut file| file.sync());
+        synced.map_err(|error| io_failed(&*self.storage, &self.name, "brought to the disk", &error))?;
+        self.whole = Some(StateFile { name: self.name.clone(), len: self.position, hash });
+        Ok(())
+    }
+
+    /// A manifest lists the file, or may: it stays.
+    pub(super) fn keep(&mut self) {
+        self.kept = true;
+    }
+
+    /// Whether it stays.
+    pub(super) fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// No manifest lists the file.
+    pub(super) fn forget(&mut self) {
+        self.kept = false;
+    }
+
+    fn number(&mut self, operator: &str) -> u32 {
+        if let Some(number) = self.numbers.get(operator) {
+            return *number;
+        }
+        let number = self.index.operators.len() as u32;
+        self.index.operators.push(operator.to_owned());
+        self.numbers.insert(operator.to_owned(), number);
+        number
+    }
+
+    fn blocks_of_rests(&mut self) -> Result<()> {
+        self.held = 0;
+        for (owner, rest) in std::mem::take(&mut self.rests) {
+            self.block(owner, &rest)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left; returns the hash of the index.
+    fn index_written(&mut self) -> Result<u64> {
+        self.blocks_of_rests()?;
+        let tail = self.index.write(self.at, self.position);
+        let tail = tail.map_err(|what| {
+            self.file = None;
+            failed(&*self.storage, &self.name, what)
+        })?;
+        self.out.extend_from_slice(&tail);
+        self.position += tail.len() as u64;
+        self.write_out()?;
+        Ok(state_file::index_hash(&tail))
+    }
+
+    fn block(&mut self, of: (u32, Slot), bytes: &[u8]) -> Result<()> {
+        let blocks = self.index.slots.entry(of).or_default();
+        let owner = Owner { operator: of.0, slot: of.1, piece: blocks.len() as u32 };
+        let before = self.out.len();
+        blocks.push(put_block(&mut self.out, self.at, self.position, owner, bytes));
+        self.position += (self.out.len() - before) as u64;
+        if self.out.len() >= BLOCK_BYTES_MAX { self.write_out() } else { Ok(()) }
+    }
+
+    fn write_out(&mut self) -> Result<()> {
+        let Some(file) = &mut self.file else { return Err(self.refused()) };
+        if let Err(error) = file.write(&self.out) {
+            self.file = None;
+            return Err(io_failed(&*self.storage, &self.name, "written", &error));
+        }
+        self.out.clear();
+        Ok(())
+    }
+
+    #[cold]
+    fn refused(&self) -> crate::Error {
+        let what = if self.whole.is_some() { "it is whole already" } else { "it has failed before" };
+        failed(&*self.storage, &self.name, what)
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.file = None;
+            // One that will not go is removed with the garbage of a later checkpoint, or at the next start.
+            let _ = self.storage.remove(&self.name);
+        }
     }
 }

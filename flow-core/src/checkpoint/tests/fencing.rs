@@ -1,0 +1,136 @@
+//! Two processes in one folder.
+
+use super::*;
+use std::io;
+use std::sync::Mutex;
+
+#[test]
+fn a_second_process_is_told_who_has_the_folder() {
+    let disk = SimFs::new();
+    let (store, _) = open(&disk, 1);
+    let error = try_open(&disk, 1).err().unwrap().to_string();
+    assert!(error.contains(&format!("locked by process {}", std::process::id())), "{error}");
+    assert!(error.contains("a folder of its own"), "{error}");
+    drop(store);
+    assert!(try_open(&disk, 1).is_ok());
+}
+
+/// The lock is taken by force from a process that still lives: it can do nothing any more.
+#[test]
+fn a_zombie_writes_nothing() {
+    let (disk, second) = two();
+    let (mut zombie, _) = open(&disk, 2);
+    let writing = zombie.begin(3).unwrap();
+    let manifest = Manifest { id: 3, files: vec![writing.file()], ..Manifest::default() };
+    disk.break_lock();
+    let (mut successor, newest) = open(&disk, 2);
+    assert!(successor.epoch() > zombie.epoch() && newest.as_ref() == Some(&second.manifest));
+    let third = made(&mut successor, 4, Some(&second));
+
+    let error = match zombie.commit(writing, manifest) {
+        Err(CommitError::Failed(error) | CommitError::Fenced(error)) => error.to_string(),
+        other => panic!("{:?}", other.map(|_| ())),
+    };
+    assert!(error.contains("has taken over"), "{error}");
+    assert!(zombie.begin(9).is_err() && zombie.collect_garbage().is_err());
+    drop(zombie);
+    successor.collect_garbage().unwrap();
+    check_nothing_is_left(&disk);
+    check_whole(&successor, &Store::read(&disk, 4).unwrap(), &third);
+}
+
+/// A zombie looks at the lock before it begins; then it is stopped for as long as the successor pleases.
+#[test]
+fn a_zombie_and_its_successor_have_files_of_their_own() {
+    let disk = SimFs::new();
+    let (mut zombie, _) = open(&disk, 1);
+    let mut old = zombie.begin(1).unwrap();
+    disk.break_lock();
+    let (mut successor, _) = open(&disk, 1);
+    let new = made(&mut successor, 2, None);
+    old.part("count", Slot::Group(0), &[9; 100_000]).unwrap();
+    drop(old);
+    check_whole(&successor, &Store::read(&disk, 2).unwrap(), &new);
+    check_nothing_is_left(&disk);
+}
+
+/// A folder in which something happens at the next rename.
+struct Interrupted {
+    disk: SimFs,
+    at_rename: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    before: bool,
+}
+
+impl Storage for Interrupted {
+    fn create(&self, name: &str) -> io::Result<Box<dyn StorageFile>> {
+        self.disk.create(name)
+    }
+    fn len(&self, name: &str) -> io::Result<u64> {
+        self.disk.len(name)
+    }
+    fn read_at(&self, name: &str, at: u64, bytes: usize) -> io::Result<Vec<u8>> {
+        self.disk.read_at(name, at, bytes)
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let interrupt = self.at_rename.lock().unwrap().take();
+        if self.before {
+            interrupt.into_iter().for_each(|interrupt| interrupt());
+            return self.disk.rename(from, to);
+        }
+        self.disk.rename(from, to)?;
+        interrupt.into_iter().for_each(|interrupt| interrupt());
+        Ok(())
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.disk.list()
+    }
+    fn sync_folder(&self) -> io::Result<()> {
+        self.disk.sync_folder()
+    }
+    fn lock(&self) -> io::Result<Box<dyn Send + Sync>> {
+        self.disk.lock()
+    }
+    fn describe(&self, name: &str) -> String {
+        self.disk.describe(name)
+    }
+}
+
+/// Somebody takes over between a zombie's look at the lock and its rename, or between the rename and the second look: the zombie commits
+/// nothing, and what the successor went on from stays.
+#[test]
+fn a_lock_lost_around_the_rename() {
+    for before in [true, false] {
+        let disk = SimFs::new();
+        let taken: Arc<Mutex<Option<(Store, Option<Manifest>)>>> = Arc::default();
+        let (there, found) = (disk.clone(), Arc::clone(&taken));
+        let take_over = move || {
+            there.break_lock();
+            *found.lock().unwrap() = Some(open(&there, 1));
+        };
+        let at_rename: Box<dyn FnOnce() + Send> = Box::new(take_over);
+        let storage = Interrupted { disk: disk.clone(), at_rename: Mutex::new(Some(at_rename)), before };
+        let (mut zombie, _) = Store::open(Arc::new(storage), "job", 1).unwrap();
+        let lost = checkpoint(&mut zombie, 1, None).err().unwrap();
+        // Before it: the successor has removed what was to be renamed. After it: that has been the successor's checkpoint ever since.
+        let as_expected = match lost {
+            Unmade::Commit(CommitError::Failed(_)) => before,
+            Unmade::Commit(CommitError::Fenced(_)) => !before,
+            _ => false,
+        };
+        assert!(as_expected);
+        let (mut successor, newest) = taken.lock().unwrap().take().unwrap();
+        assert_eq!(newest.is_some(), !before);
+        let base = newest.map(|manifest| {
+            let expected = read_all(&successor, &manifest).unwrap();
+            Made { manifest, expected }
+        });
+        drop(zombie);
+        let next = made(&mut successor, 2, base.as_ref());
+        check_whole(&successor, &Store::read(&disk, 2).unwrap(), &next);
+        successor.collect_garbage().unwrap();
+        check_nothing_is_left(&disk);
+    }
+}
