@@ -57,6 +57,8 @@ impl Wire {
 
 /// What is kept for one receiver beside the items that are being filled.
 struct Lane {
+    /// Nothing follows the end: what ended early in a stage that goes on sees the barriers of all checkpoints to come.
+    ended: bool,
     marks: Vec<(usize, Mark)>,
     wire: Wire,
     /// What came back and waits to be used again: batches of parts, and of items.
@@ -110,7 +112,8 @@ impl Wiring for Wires {
         self.size = cx.batch_size().for_items_of(bytes);
         self.limit = self.size.next();
         self.sent = cx.metrics().records_out.clone();
-        let lane = |wire| Lane { marks: Vec::new(), wire, parts: Vec::new(), spare: Vec::new() };
+        let lane =
+            |wire| Lane { ended: false, marks: Vec::new(), wire, parts: Vec::new(), spare: Vec::new() };
         self.lanes = cx.take_wires(self.edge).into_iter().map(lane).collect();
         self.lanes.len()
     }
@@ -144,7 +147,10 @@ impl Wiring for Wires {
     }
 
     fn mark(&mut self, to: usize, at: usize, mark: Mark) -> bool {
-        let marks = &mut self.lanes[to].marks;
+        let Lane { ended, marks, .. } = &mut self.lanes[to];
+        if std::mem::replace(ended, *ended || mark == Mark::End) {
+            return false;
+        }
         match (marks.last_mut(), mark) {
             // Nothing between two watermarks: the later one says it all. But for the last of all: what was held back
             // until then leaves before it, and meets the one that was before.
