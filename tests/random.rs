@@ -20,8 +20,6 @@ mod graph;
 mod interpret;
 #[path = "random/keyed.rs"]
 mod keyed;
-#[path = "random/memory.rs"]
-mod memory;
 #[path = "random/plan.rs"]
 mod plan;
 #[path = "random/port.rs"]

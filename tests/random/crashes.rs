@@ -3,7 +3,7 @@
 use crate::build::build_into;
 use crate::function::Rec;
 use crate::graph::Graph;
-use crate::memory::SimFs;
+use flow_core::testing::SimFs;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;

@@ -2,7 +2,7 @@
 
 use super::current::WHOLE;
 use super::manifest::Manifest;
-use super::{Parts, Slot, Store};
+use super::{Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use std::collections::BTreeMap;
@@ -14,11 +14,14 @@ pub(crate) struct Restored {
 }
 
 struct State {
-    parts: Parts,
+    read: Read,
     /// In how many instances the operator ran.
     instances: usize,
     finished: bool,
 }
+
+/// Reads the pieces of a slot.
+type Read = Box<dyn Fn(Slot) -> Result<Vec<Vec<u8>>> + Send + Sync>;
 
 /// The bytes of a key group: all there is, then changes, in order.
 type History = Vec<Vec<u8>>;
@@ -30,7 +33,8 @@ impl Restored {
         for state in &manifest.operators {
             let parts = store.parts(manifest, &state.id)?;
             let instances = usize::try_from(state.instances).unwrap_or(1);
-            states.insert(state.id.clone(), State { parts, instances, finished: state.finished });
+            let read: Read = Box::new(move |slot| parts.read(slot));
+            states.insert(state.id.clone(), State { read, instances, finished: state.finished });
         }
         Ok(Restored { id: manifest.id, states })
     }
@@ -45,6 +49,33 @@ impl Restored {
         self.states.keys().map(String::as_str)
     }
 
+    /// In how many instances an operator ran, if it kept anything.
+    pub fn instances(&self, state: &str) -> Option<usize> {
+        self.states.get(state).map(|state| state.instances)
+    }
+
+    /// Of bytes in memory, for tests; `finished` are the stages that had ended.
+    #[cfg(test)]
+    pub fn by_hand(id: u64, parts: &BTreeMap<(String, Slot), Vec<u8>>, finished: &[String]) -> Self {
+        let mut states = BTreeMap::new();
+        let names = parts.keys().map(|part| &part.0).chain(finished);
+        for name in names {
+            let of_it = |part: &(&(String, Slot), &Vec<u8>)| part.0.0 == *name;
+            let mut slots = BTreeMap::new();
+            let mut instances = 0;
+            for ((_, slot), bytes) in parts.iter().filter(of_it) {
+                if let Slot::Instance(instance) = slot {
+                    instances = instances.max(*instance as usize + 1);
+                }
+                slots.insert(*slot, [&[WHOLE], &bytes[..]].concat());
+            }
+            let read: Read = Box::new(move |slot| Ok(slots.get(&slot).cloned().into_iter().collect()));
+            let finished = finished.contains(name);
+            states.insert(name.clone(), State { read, instances, finished });
+        }
+        Restored { id, states }
+    }
+
     /// Whether all instances of a stage had ended.
     pub fn has_finished(&self, stage: &str) -> bool {
         self.states.get(stage).is_some_and(|state| state.finished)
@@ -52,11 +83,11 @@ impl Restored {
 
     /// The key groups of an instance, each with its history.
     pub fn groups(&self, state: &str, instance: usize, instances: usize) -> Result<Vec<(usize, History)>> {
-        let Some(State { parts, .. }) = self.states.get(state) else { return Ok(Vec::new()) };
+        let Some(State { read, .. }) = self.states.get(state) else { return Ok(Vec::new()) };
         let mut groups = Vec::new();
         for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
             let slot = Slot::Group(u16::try_from(group).unwrap_or(u16::MAX));
-            let history = since_whole(parts.read(slot)?)?;
+            let history = since_whole(read(slot)?)?;
             if !history.is_empty() {
                 groups.push((group, history));
             }
@@ -101,11 +132,11 @@ impl Restored {
     }
 
     fn of_instances(&self, state: &str, mine: impl Fn(&usize) -> bool) -> Result<Vec<Vec<u8>>> {
-        let Some(State { parts, instances, .. }) = self.states.get(state) else { return Ok(Vec::new()) };
+        let Some(State { read, instances, .. }) = self.states.get(state) else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for old in (0..*instances).filter(mine) {
             let slot = Slot::Instance(u32::try_from(old).unwrap_or(u32::MAX));
-            all.extend(since_whole(parts.read(slot)?)?);
+            all.extend(since_whole(read(slot)?)?);
         }
         Ok(all)
     }

@@ -30,6 +30,14 @@ impl Instance {
         &self.name
     }
 
+    /// In a job whose checkpoints a test takes by hand.
+    #[cfg(test)]
+    pub fn kept_by_hand(mut self, saves: Saves, restored: Option<Arc<Restored>>) -> Self {
+        self.cx.faults = Faults::with(saves.clone());
+        (self.cx.saves, self.cx.restored) = (saves, restored);
+        self
+    }
+
     /// Opens it, on the thread that will step it.
     ///
     /// # Errors
@@ -106,6 +114,9 @@ pub(crate) fn wire(
         let counters: Vec<_> = def.instances.iter().map(|_| StageMetrics::default()).collect();
         for (i, stage) in def.instances.into_iter().enumerate() {
             let Ends { wires, inputs, each } = std::mem::take(&mut ends[s][i]);
+            let saves = taking.map_or(Saves::default(), |taking| {
+                Saves::new(taking.inbox.clone(), taking.orders.clone(), number, i)
+            });
             let cx = OpenCx {
                 stage: def.name.clone(),
                 context: Context {
@@ -117,15 +128,13 @@ pub(crate) fn wire(
                 inputs: each,
                 wires,
                 batch: seeds.fork(),
-                faults: Faults::default(),
+                faults: Faults::with(saves.clone()),
                 clock: Arc::clone(&settings.clock),
                 commits: settings.commits.clone(),
                 over: settings.control.over(),
                 stopping: settings.control.stop_flag(),
                 alarm: Alarm::default(),
-                saves: taking.map_or(Saves::default(), |taking| {
-                    Saves::new(taking.inbox.clone(), taking.orders.clone(), number, i)
-                }),
+                saves,
                 orders: taking.map_or(Orders::default(), |taking| taking.orders.clone()),
                 restored: taking.and_then(|taking| taking.restored.clone()),
             };

@@ -1,9 +1,11 @@
 //! Exchanges without a key: `rebalance`, `shuffle`, `broadcast`, `global`, `partition_by`, `boundary`.
 
 use super::merge::receive;
+use super::operator::OpError;
 use super::proved::claim;
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
+use crate::checkpoint::own::broken;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Meta, OpenCx, Outs, Push, Stamp, Tail, split_mix};
 use crate::time::Grid;
@@ -34,6 +36,28 @@ pub trait Partitioner<T>: Clone + Send + 'static {
     fn start(&mut self, instance: usize) {
         let _ = instance;
     }
+    /// Whether it keeps something that stands in checkpoints, so that records go where they would have gone.
+    const KEEPS: bool = false;
+    /// Writes down what it keeps, where it [`KEEPS`](Partitioner::KEEPS) something: when the records before a checkpoint have gone.
+    fn save(&self, out: &mut Vec<u8>) {
+        let _ = out;
+    }
+    /// Takes it back, right after [`Partitioner::start`], when the job starts from a checkpoint in which there is something for this
+    /// sender: of several where their number has changed.
+    ///
+    /// # Errors
+    /// When that is nothing that it has written: the job does not start.
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        let _ = states;
+        Ok(())
+    }
+}
+
+/// A number that a partitioner has written, as a little-endian `u64`: the first where there are several.
+fn number(states: Vec<Vec<u8>>) -> Result<Option<u64>, OpError> {
+    let Some(first) = states.into_iter().next() else { return Ok(None) };
+    let number = first.try_into().map_err(|first: Vec<u8>| format!("{} bytes, not 8", first.len()))?;
+    Ok(Some(u64::from_le_bytes(number)))
 }
 
 #[diagnostic::do_not_recommend]
@@ -89,6 +113,16 @@ impl<T> Partitioner<T> for InTurn {
     fn start(&mut self, instance: usize) {
         self.0 = instance;
     }
+    const KEEPS: bool = true;
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.0 as u64).to_le_bytes());
+    }
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        if let Some(at) = number(states)? {
+            self.0 = usize::try_from(at).map_err(|_| "a number of a receiver that is too large")?;
+        }
+        Ok(())
+    }
 }
 
 /// At random, from a seed.
@@ -103,6 +137,14 @@ impl<T> Partitioner<T> for AtRandom {
     fn start(&mut self, instance: usize) {
         self.0 = self.0.wrapping_add(split_mix(&mut (instance as u64)));
     }
+    const KEEPS: bool = true;
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.to_le_bytes());
+    }
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        self.0 = number(states)?.unwrap_or(self.0);
+        Ok(())
+    }
 }
 
 /// Sends each record to one receiver.
@@ -110,11 +152,13 @@ pub(crate) struct EdgePush<M, P> {
     outs: Outs<M>,
     edge: EdgeRef,
     partitioner: P,
+    /// The exchange, for those that keep something.
+    meta: Option<Meta>,
 }
 
 impl<M: Send + 'static, P> EdgePush<M, P> {
-    pub(crate) fn new(edge: &EdgeRef, partitioner: P) -> Self {
-        EdgePush { outs: Outs::new(edge.id), edge: edge.clone(), partitioner }
+    pub(crate) fn new(edge: &EdgeRef, partitioner: P, meta: Option<Meta>) -> Self {
+        EdgePush { outs: Outs::new(edge.id), edge: edge.clone(), partitioner, meta }
     }
 }
 
@@ -124,6 +168,37 @@ impl<T: Send + 'static, S: Stamp, P: Partitioner<T>> Push<T, S> for EdgePush<(T,
         let receivers = self.outs.receivers();
         let to = self.partitioner.partition(&item, receivers);
         self.outs.send(if to < receivers { to } else { to % receivers }, (item, stamp));
+    }
+}
+
+/// The state of the senders: that of the exchange itself is the receivers'.
+fn of_senders(meta: &Meta) -> String {
+    format!("{} (senders)", meta.id())
+}
+
+impl<T: Send + 'static, S: Stamp, P: Partitioner<T>> EdgePush<(T, S), P> {
+    #[cold]
+    #[inline(never)]
+    fn save(&self, id: u64) {
+        if let Some(meta) = &self.meta
+            && self.outs.saves().is_on()
+        {
+            let mut state = Vec::new();
+            self.partitioner.save(&mut state);
+            self.outs.saves().operator(id, &of_senders(meta), state);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
+        let Some(meta) = &self.meta else { return Ok(()) };
+        let states = cx.take_back(&of_senders(meta))?;
+        let bytes = states.iter().map(Vec::len).sum();
+        if states.is_empty() {
+            return Ok(());
+        }
+        self.partitioner.restore(states).map_err(|error| broken(meta, cx, &error.to_string(), bytes))
     }
 }
 
@@ -138,6 +213,9 @@ macro_rules! sender_tail {
         fn mark(&mut self, mark: Mark) {
             self.outs.mark(mark);
         }
+        $crate::op::edges::sender_tail!(rest);
+    };
+    (rest) => {
         fn grid(&self) -> Grid {
             self.edge.grid()
         }
@@ -155,7 +233,23 @@ macro_rules! sender_tail {
 pub(crate) use sender_tail;
 
 impl<T: Send + 'static, S: Stamp, P: Partitioner<T>> Tail for EdgePush<(T, S), P> {
-    sender_tail!(cx, self, self.partitioner.start(cx.context().instance()));
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.partitioner.start(cx.context().instance());
+        if P::KEEPS {
+            self.take_back(cx)?;
+        }
+        self.outs.open(cx);
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        if P::KEEPS
+            && let Mark::Barrier(id) = mark
+        {
+            self.save(id);
+        }
+        self.outs.mark(mark);
+    }
+    sender_tail!(rest);
 }
 
 /// Sends each record to every receiver.
@@ -214,9 +308,9 @@ impl<C: Chain<Out: Send>, P: Partitioner<C::Out>> Chain for Exchange<C, P> {
     type Root = C::Root;
     fn build<N: Push<C::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let count = asked_for(cx, &self.meta, self.count, self.asked);
-        receive(cx, &self.meta, count, &[(self.edge.clone(), self.kind)], next);
+        let meta = receive(cx, &self.meta, count, &[(self.edge.clone(), self.kind)], next);
         cx.out(&self.edge);
-        self.prev.build(cx, EdgePush::new(&self.edge, self.partitioner), visit);
+        self.prev.build(cx, EdgePush::new(&self.edge, self.partitioner, Some(meta)), visit);
     }
 }
 

@@ -3,6 +3,9 @@
 //! Here: bounded disorder, of which `monotonic` is the case without any. `strategy`: watermarks that records carry, and strategies of the
 //! user's own. `pulse`: what they have in common: idleness, and waiting for sources that are behind. `ahead`: the guard against
 //! a timestamp from the far future.
+//!
+//! In a checkpoint stands the highest timestamp that counts, as a little-endian `i64`, then what `ahead` keeps, where the operator has
+//! it. Where several instances become one it goes on from the lowest of theirs: nothing is late that was not.
 
 mod ahead;
 mod pulse;
@@ -12,7 +15,8 @@ pub use strategy::{EventTimeBy, Punctuated, StrategyOf, WatermarkStrategy};
 
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
-use crate::checkpoint::Saves;
+use crate::checkpoint::Own;
+use crate::checkpoint::own::take_i64;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
@@ -172,7 +176,7 @@ impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> C
             careful: true,
             guard: self.max_ahead.map(Ahead::new),
             pulse: self.waits.pulse(cx, &meta),
-            saves: Saves::default(),
+            own: Own::new(meta),
             meta,
         };
         self.prev.build(cx, push, visit);
@@ -185,6 +189,28 @@ fn check(cx: &mut BuildCx, meta: &Meta, what: &str, distance: Millis) {
         let what = format!("{what} of {distance}: it cannot be negative");
         cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
     }
+}
+
+/// Takes over what an instance had, unless another was less far.
+fn go_on(
+    bytes: &mut &[u8],
+    lowest: &mut Option<Timestamp>,
+    highest: &mut Timestamp,
+    guard: &mut Option<Ahead>,
+) -> Result<()> {
+    let time = Timestamp(take_i64(bytes)?);
+    let less = lowest.is_none_or(|other| time < other);
+    // Whether there is a guard may have changed.
+    let mut unwanted = Ahead::default();
+    let guard = guard.as_mut().filter(|_| less).unwrap_or(&mut unwanted);
+    if !bytes.is_empty() {
+        guard.restore(bytes)?;
+    }
+    if less {
+        *lowest = Some(time);
+        *highest = time;
+    }
+    Ok(())
 }
 
 /// Stamps records and raises the watermark.
@@ -201,7 +227,7 @@ struct EventTimePush<F, N> {
     careful: bool,
     guard: Option<Ahead>,
     pulse: Pulse,
-    saves: Saves,
+    own: Own,
     meta: Meta,
 }
 
@@ -256,10 +282,9 @@ where
 
 impl<F: Send + 'static, N: Tail> Tail for EventTimePush<F, N> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.saves = cx.saves().clone();
-        for bytes in cx.take_back(&self.meta.id())? {
-            self.highest = self.highest.max(Timestamp::from_bytes(&bytes)?);
-        }
+        let (highest, guard) = (&mut self.highest, &mut self.guard);
+        let mut lowest = None;
+        self.own.open_with(cx, &mut |bytes| go_on(bytes, &mut lowest, highest, guard))?;
         self.pulse.open(cx, &mut self.next)?;
         self.careful = self.pulse.is_careful() || self.guard.is_some();
         if let Some(guard) = &mut self.guard {
@@ -272,10 +297,12 @@ impl<F: Send + 'static, N: Tail> Tail for EventTimePush<F, N> {
         if let (Mark::End, Some(guard)) = (mark, &mut self.guard) {
             guard.forget();
         }
-        if let Mark::Barrier(id) = mark
-            && self.saves.is_on()
-        {
-            self.saves.operator(id, &self.meta.id(), self.highest.0.to_le_bytes().to_vec());
+        if let Some(id) = self.own.at(mark) {
+            let mut state = self.highest.0.to_le_bytes().to_vec();
+            if let Some(guard) = &self.guard {
+                guard.save(&mut state);
+            }
+            self.own.put(id, state);
         }
         self.pulse.mark(mark, &mut self.next);
     }

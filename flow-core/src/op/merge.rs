@@ -22,7 +22,7 @@ pub struct EdgeEnd<C> {
 impl<C: Chain<Out: Send>> Terminal for EdgeEnd<C> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
         cx.out(&self.edge);
-        self.prev.build(cx, EdgePush::new(&self.edge, Forward), visit);
+        self.prev.build(cx, EdgePush::new(&self.edge, Forward, None), visit);
     }
 }
 
@@ -57,9 +57,10 @@ pub(crate) fn receive<T: Send + 'static, S: Stamp, N: Push<T, S>>(
     count: Count,
     edges: &[(EdgeRef, EdgeKind)],
     next: N,
-) {
+) -> Meta {
     let meta = cx.op(meta, "begins a stage: records arrive over an edge");
     arrive(cx, &meta, count, edges, next);
+    meta
 }
 
 /// A stage begins here, with the operator `meta`, which has described itself.

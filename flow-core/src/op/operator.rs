@@ -3,6 +3,7 @@
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::aggregate::Overflow;
 use crate::batch::Mark;
+use crate::checkpoint::own::broken;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Context, Faults, Meta, OpenCx, Push, Stamp, Tail};
@@ -14,8 +15,9 @@ pub type OpError = Box<dyn std::error::Error + Send + Sync>;
 /// A one-to-one operator over records of type `T`. All of `map`, `filter`, `flat_map` … are written with it, and so
 /// is your own: [`Stream::apply`].
 ///
-/// Each parallel instance works on a clone of the untouched original. State kept in it is lost when the job ends: keyed
-/// state belongs into `map_with_state`.
+/// Each parallel instance works on a clone of the untouched original. State of keys belongs into `map_with_state`. What the
+/// operator keeps beside it is lost when the job ends, unless it says [`KEEPS`](Operator::KEEPS): then it stands in
+/// checkpoints, see [`Operator::save`].
 ///
 /// ```
 /// use flow_core::prelude::*;
@@ -55,6 +57,11 @@ pub trait Operator<T>: Clone + Send + 'static {
     type Out: 'static;
     /// Whether [`Operator::item`] ever fails; `false` saves a look a record.
     const FALLIBLE: bool = true;
+    /// Whether it keeps something that stands in checkpoints: see [`Operator::save`].
+    const KEEPS: bool = false;
+    /// Whether each instance is given what all have kept, when the job starts from a checkpoint: for what they count together. Else
+    /// each gets its own, and where their number has changed what comes to it in turn: a list that is dealt out.
+    const EVERYWHERE: bool = false;
     /// Its name in ids, graphs and errors.
     fn name(&self) -> &'static str;
     /// Opens what it needs, once for each parallel instance.
@@ -73,6 +80,66 @@ pub trait Operator<T>: Clone + Send + 'static {
     /// Whether it will emit nothing more, so that its input may end.
     fn enough(&self) -> bool {
         false
+    }
+    /// Writes down what it keeps, where it [`KEEPS`](Operator::KEEPS) something: called when the records before a checkpoint have
+    /// come and those behind it have not. It has to be quick; the codec is yours.
+    ///
+    /// ```
+    /// use flow_core::prelude::*;
+    /// use flow_core::op::operator::{OpError, Operator};
+    ///
+    /// /// Numbers its records, from 0.
+    /// #[derive(Clone, Default)]
+    /// struct Numbered(u64);
+    ///
+    /// impl Operator<char> for Numbered {
+    ///     type Out = (u64, char);
+    ///     const KEEPS: bool = true;
+    ///     fn name(&self) -> &'static str {
+    ///         "numbered"
+    ///     }
+    ///     fn item<O: FnMut((u64, char))>(&mut self, item: char, out: &mut O) -> Result<(), OpError> {
+    ///         out((self.0, item));
+    ///         self.0 += 1;
+    ///         Ok(())
+    ///     }
+    ///     fn save(&self, out: &mut Vec<u8>) {
+    ///         out.extend(self.0.to_le_bytes());
+    ///     }
+    ///     fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+    ///         // Of several, after a change of the parallelism, the one that has come farthest.
+    ///         for state in states {
+    ///             self.0 = self.0.max(u64::from_le_bytes(state.try_into().map_err(|_| "not a number")?));
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let out = Collected::new();
+    /// let job = Job::build("numbered", |job| {
+    ///     job.add(source(from_iter("ab".chars())).apply(Numbered::default()).collect(&out));
+    /// });
+    /// job.run().unwrap();
+    /// assert_eq!(out.take(), [(0, 'a'), (1, 'b')]);
+    ///
+    /// let mut again = Numbered::default();
+    /// again.restore(vec![7u64.to_le_bytes().to_vec()]).unwrap();
+    /// let mut state = Vec::new();
+    /// again.save(&mut state);
+    /// assert_eq!(state, 7u64.to_le_bytes());
+    /// assert!(again.restore(vec![vec![1, 2, 3]]).is_err());
+    /// ```
+    fn save(&self, out: &mut Vec<u8>) {
+        let _ = out;
+    }
+    /// Takes back what instances have written, right after [`Operator::open`], when the job starts from a checkpoint in which there is
+    /// some for this instance.
+    ///
+    /// # Errors
+    /// When that is nothing that it has written: the job does not start.
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        let _ = states;
+        Ok(())
     }
 }
 
@@ -149,6 +216,36 @@ impl<T, O, N> ThenPush<T, O, N> {
     }
 }
 
+impl<T, O: Operator<T>, N> ThenPush<T, O, N> {
+    /// Leaves what the operator keeps: at a checkpoint, or for good when nothing comes any more.
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, mark: Mark) {
+        let saves = self.faults.saves();
+        if !saves.is_on() || !matches!(mark, Mark::Barrier(_) | Mark::End) {
+            return;
+        }
+        let mut state = Vec::new();
+        self.op.save(&mut state);
+        match mark {
+            Mark::Barrier(id) => saves.operator(id, &self.meta.id(), state),
+            _ => saves.last(&self.meta.id(), state),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
+        let id = self.meta.id();
+        let states = if O::EVERYWHERE { cx.take_back_everywhere(&id) } else { cx.take_back(&id) }?;
+        let bytes = states.iter().map(Vec::len).sum();
+        if states.is_empty() {
+            return Ok(());
+        }
+        self.op.restore(states).map_err(|error| broken(&self.meta, cx, &error.to_string(), bytes))
+    }
+}
+
 /// The error of an operator's closure, with who and where.
 pub(crate) fn operator_error(meta: &Meta, error: &OpError) -> Error {
     let kind = if error.is::<Overflow>() { ErrorKind::Overflow } else { ErrorKind::Operator };
@@ -172,11 +269,18 @@ impl<T: 'static, O: Operator<T>, N: Tail> Tail for ThenPush<T, O, N> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
         self.op.open(cx.context()).map_err(|error| operator_error(&self.meta, &error))?;
+        if O::KEEPS {
+            self.take_back(cx)?;
+        }
         self.next.open(cx)
     }
+    /// Behind the end comes nothing but barriers: what is behind may hold records back, which have to be written down.
     fn mark(&mut self, mark: Mark) {
-        if !self.ended {
-            self.ended = mark == Mark::End;
+        if O::KEEPS {
+            self.keep(mark);
+        }
+        if !self.ended || matches!(mark, Mark::Barrier(_)) {
+            self.ended |= mark == Mark::End;
             self.next.mark(mark);
         }
     }

@@ -1,13 +1,20 @@
 //! `rate_limit`: no faster than so many records a second.
+//!
+//! A barrier passes at once: what is held is written down, see [`held`]. The rate itself is not: it begins anew.
 
 use super::edges::CrossingOf;
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
+use crate::checkpoint::Own;
+use crate::checkpoint::held::{self, Held as Kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::alarm::Alarm;
 use crate::stage::push::forward_tail;
-use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
+use crate::stage::{BuildCx, Faults, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::{Keep, Mode};
+use crate::time::Timestamp;
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,11 +47,18 @@ impl Shared {
 }
 
 /// See [`Stream::rate_limit`].
-#[derive(Clone)]
-pub struct RateLimit<C> {
+pub struct RateLimit<C, M> {
     prev: C,
     shared: Shared,
     meta: Meta,
+    mode: PhantomData<fn() -> M>,
+}
+
+impl<C: Clone, M> Clone for RateLimit<C, M> {
+    fn clone(&self) -> Self {
+        let (prev, shared) = (self.prev.clone(), self.shared.clone());
+        RateLimit { prev, shared, meta: self.meta, mode: PhantomData }
+    }
 }
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
@@ -52,7 +66,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// and pushes back; nothing is lost. In any t milliseconds at most `n · (t + 10) / 1000 + 1` go.
     ///
     /// Watermarks wait with the records in front of them. An instance holds what it has taken at once, 1,024 records at
-    /// most; when the job is asked to stop, those go on at once.
+    /// most; when the job is asked to stop, those go on at once. They stand in checkpoints: a checkpoint does not wait for them.
     ///
     /// ```
     /// # use flow_core::prelude::*;
@@ -66,31 +80,42 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take().len(), 50);
     /// ```
     #[track_caller]
-    pub fn rate_limit<P>(self, per_second: u64) -> Stream<T, K, Proved<P, RateLimit<C>>>
+    pub fn rate_limit<P>(self, per_second: u64) -> Stream<T, K, Proved<P, RateLimit<C, K::Mode>>>
     where
-        T: CrossingOf<P>,
+        T: CrossingOf<P> + Keep<K::Mode>,
     {
         // Nothing is given to those who come late to the first record.
         let next = Arc::new(Mutex::new(0));
         let shared = Shared { per_second, next };
-        Stream::of(RateLimit { prev: self.chain, shared, meta: Meta::new("rate_limit") })
+        let meta = Meta::new("rate_limit");
+        Stream::of(RateLimit { prev: self.chain, shared, meta, mode: PhantomData })
     }
 }
 
-impl<C: Chain<Out: Send>> Chain for RateLimit<C> {
+impl<C: Chain<Out: Send + Keep<M>>, M: Mode> Chain for RateLimit<C, M> {
     type Out = C::Out;
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<C::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let RateLimit { prev, mut shared, meta } = self;
+        let RateLimit { prev, mut shared, meta, .. } = self;
         let meta = cx.op(&meta, &format!("{} a second over all instances", shared.per_second));
         if shared.per_second == 0 {
             let what = "a rate of 0: nothing would ever pass";
             cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
             shared.per_second = 1;
         }
-        let (alarm, stopping, held) = (Alarm::default(), Arc::default(), VecDeque::new());
-        prev.build(cx, RateLimitPush { next, shared, held, alarm, stopping }, visit);
+        let push = RateLimitPush {
+            next,
+            shared,
+            held: VecDeque::new(),
+            passed: Timestamp::MIN,
+            alarm: Alarm::default(),
+            stopping: Arc::default(),
+            faults: Faults::default(),
+            own: Own::new(meta),
+            mode: PhantomData::<fn() -> M>,
+        };
+        prev.build(cx, push, visit);
     }
 }
 
@@ -100,16 +125,59 @@ enum Held<T, S> {
     Mark(Mark),
 }
 
-struct RateLimitPush<T, S, N> {
+struct RateLimitPush<T, S, N, M> {
     next: N,
     shared: Shared,
     /// In order; empty whenever there is room.
     held: VecDeque<Held<T, S>>,
+    /// The last watermark that was.
+    passed: Timestamp,
     alarm: Alarm,
     stopping: Arc<AtomicBool>,
+    faults: Faults,
+    own: Own,
+    mode: PhantomData<fn() -> M>,
 }
 
-impl<T: 'static, S: Stamp, N: Push<T, S>> RateLimitPush<T, S, N> {
+impl<T: Keep<M>, S: Stamp, N: Push<T, S>, M> RateLimitPush<T, S, N, M> {
+    fn pass(&mut self, mark: Mark) {
+        if let Mark::Watermark(w) = mark {
+            self.passed = w;
+        }
+        self.next.mark(mark);
+    }
+
+    /// Writes down what is held.
+    #[cold]
+    fn save(&self, id: u64) {
+        let held = self.held.iter().filter_map(|held| match held {
+            Held::Record(record, stamp) => Some(Kept::Record(record, *stamp)),
+            Held::Mark(Mark::Watermark(w)) => Some(Kept::Watermark(*w)),
+            Held::Mark(_) => None,
+        });
+        match held::write::<M, T, S>(self.passed, held) {
+            Ok(bytes) => self.own.put(id, bytes),
+            Err(error) => self.faults.raise(self.own.named(error)),
+        }
+    }
+
+    /// Takes it back. Watermarks mean something to the records of their own instance only.
+    fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
+        let own = self.own.is_as_before(cx);
+        let (queue, passed) = (&mut self.held, &mut self.passed);
+        self.own.open_with(cx, &mut |bytes| {
+            let before = held::read::<M, T, S>(bytes, |kept| match kept {
+                Kept::Record(record, stamp) => queue.push_back(Held::Record(record, stamp)),
+                Kept::Watermark(w) if own => queue.push_back(Held::Mark(Mark::Watermark(w))),
+                Kept::Watermark(_) => {}
+            })?;
+            if own {
+                *passed = before;
+            }
+            Ok(())
+        })
+    }
+
     /// Passes on what may go by now, as long as there is room.
     fn release(&mut self) {
         let free = self.stopping.load(Ordering::Relaxed) || self.next.enough();
@@ -122,7 +190,7 @@ impl<T: 'static, S: Stamp, N: Push<T, S>> RateLimitPush<T, S, N> {
             }
             match self.held.pop_front() {
                 Some(Held::Record(item, stamp)) => self.next.push(item, stamp),
-                Some(Held::Mark(mark)) => self.next.mark(mark),
+                Some(Held::Mark(mark)) => self.pass(mark),
                 None => return,
             }
             if !self.next.room() {
@@ -132,20 +200,29 @@ impl<T: 'static, S: Stamp, N: Push<T, S>> RateLimitPush<T, S, N> {
     }
 }
 
-impl<T: Send + 'static, S: Stamp, N: Push<T, S>> Push<T, S> for RateLimitPush<T, S, N> {
+impl<T: Send + Keep<M>, S: Stamp, N: Push<T, S>, M: Mode> Push<T, S> for RateLimitPush<T, S, N, M> {
     fn push(&mut self, item: T, stamp: S) {
         self.held.push_back(Held::Record(item, stamp));
     }
 }
 
-impl<T: Send + 'static, S: Stamp, N: Push<T, S>> Tail for RateLimitPush<T, S, N> {
+impl<T: Send + Keep<M>, S: Stamp, N: Push<T, S>, M: Mode> Tail for RateLimitPush<T, S, N, M> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         (self.alarm, self.stopping) = (cx.alarm().clone(), Arc::clone(cx.stopping()));
-        self.next.open(cx)
+        self.faults = cx.faults().clone();
+        self.take_back(cx)?;
+        self.next.open(cx)?;
+        if self.passed > Timestamp::MIN {
+            self.next.mark(Mark::Watermark(self.passed));
+        }
+        Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        if self.held.is_empty() {
-            self.next.mark(mark);
+        if let Some(id) = self.own.at(mark) {
+            self.save(id);
+        }
+        if self.held.is_empty() || matches!(mark, Mark::Barrier(_)) {
+            self.pass(mark);
         } else {
             self.held.push_back(Held::Mark(mark));
         }

@@ -1,4 +1,7 @@
 //! `take` and `skip`. They count over all parallel instances together.
+//!
+//! In a checkpoint stands how many records each instance has counted itself before the barrier, as a little-endian `u64`: the barrier
+//! passes the instances at different times, and what they have left together says nothing about any of them.
 
 use super::operator::{OpError, Operator, Then};
 use super::{Kind, Stream};
@@ -9,47 +12,78 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The records that a `take` or `skip` has yet to count, over all instances.
 ///
-/// The count belongs to one run: a clone of the untouched original is made for each instance, and those share it.
+/// The count belongs to one run, and what it goes on from: a clone of the untouched original is made for each instance, and those share it.
 #[derive(Clone)]
-pub struct Remaining(Arc<Shared>);
+pub struct Remaining {
+    shared: Arc<Shared>,
+    /// What this instance has counted.
+    counted: u64,
+}
 
 struct Shared {
     left: AtomicU64,
     /// The threads of all instances: those that wait for records have to hear that no more are wanted.
     waiting: Mutex<Vec<Signal>>,
+    /// Whether what was counted up to a checkpoint has been taken off.
+    restored: Mutex<bool>,
 }
 
 impl Remaining {
     fn new(n: u64) -> Self {
-        Remaining(Arc::new(Shared { left: AtomicU64::new(n), waiting: Mutex::default() }))
+        let (left, waiting, restored) = (AtomicU64::new(n), Mutex::default(), Mutex::default());
+        Remaining { shared: Arc::new(Shared { left, waiting, restored }), counted: 0 }
     }
 
     fn waits(&self, signal: &Signal) {
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(signal.clone());
+        self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(signal.clone());
     }
 
     #[cold]
     fn tell(&self) {
-        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Signal::wake);
+        self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Signal::wake);
     }
 
     /// Whether one more was left to count.
     #[inline]
-    fn one(&self) -> bool {
+    fn one(&mut self) -> bool {
         // One instance pays a load once the count is used up; before that each record is one read-modify-write.
         if self.none() {
             return false;
         }
         let less = |n: u64| n.checked_sub(1);
-        let before = self.0.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let before = self.shared.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         if before == Ok(1) {
             self.tell();
         }
+        self.counted += u64::from(before.is_ok());
         before.is_ok()
     }
 
+    #[cold]
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.counted.to_le_bytes());
+    }
+
+    /// All instances are given what all have counted. The first takes it off and goes on as if it had counted all; nobody has
+    /// begun to count before.
+    #[cold]
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        let mut restored = self.shared.restored.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *restored, true) {
+            return Ok(());
+        }
+        for state in states {
+            let counted = state.try_into().map(u64::from_le_bytes);
+            let counted = counted.map_err(|state| format!("{} bytes, and a count is 8", state.len()))?;
+            self.counted = self.counted.saturating_add(counted);
+        }
+        let left = self.shared.left.load(Ordering::Relaxed).saturating_sub(self.counted);
+        self.shared.left.store(left, Ordering::Relaxed);
+        Ok(())
+    }
+
     fn none(&self) -> bool {
-        self.0.left.load(Ordering::Relaxed) == 0
+        self.shared.left.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -60,8 +94,16 @@ pub struct Take(Remaining);
 impl<T: 'static> Operator<T> for Take {
     type Out = T;
     const FALLIBLE: bool = false;
+    const KEEPS: bool = true;
+    const EVERYWHERE: bool = true;
     fn name(&self) -> &'static str {
         "take"
+    }
+    fn save(&self, out: &mut Vec<u8>) {
+        self.0.save(out);
+    }
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        self.0.restore(states)
     }
     fn open(&mut self, cx: &Context) -> Result<(), OpError> {
         self.0.waits(cx.signal());
@@ -86,8 +128,16 @@ pub struct Skip(Remaining);
 impl<T: 'static> Operator<T> for Skip {
     type Out = T;
     const FALLIBLE: bool = false;
+    const KEEPS: bool = true;
+    const EVERYWHERE: bool = true;
     fn name(&self) -> &'static str {
         "skip"
+    }
+    fn save(&self, out: &mut Vec<u8>) {
+        self.0.save(out);
+    }
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        self.0.restore(states)
     }
     #[inline]
     fn item<O: FnMut(T)>(&mut self, item: T, out: &mut O) -> Result<(), OpError> {

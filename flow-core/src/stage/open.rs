@@ -83,13 +83,30 @@ impl Default for Faults {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct FaultCell {
     raised: AtomicBool,
     first: Mutex<Option<Error>>,
+    saves: Saves,
+}
+
+impl std::fmt::Debug for FaultCell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FaultCell").field("first", &self.first).finish_non_exhaustive()
+    }
 }
 
 impl Faults {
+    /// With the way to the coordinator: an operator that has the one needs no field for the other.
+    pub(crate) fn with(saves: Saves) -> Self {
+        Faults(Arc::new(FaultCell { saves, ..FaultCell::default() }))
+    }
+
+    /// Where an operator leaves what it keeps.
+    pub(crate) fn saves(&self) -> &Saves {
+        &self.0.saves
+    }
+
     /// Ends the job with this error, unless another came first.
     #[cold]
     pub fn raise(&self, error: Error) {
@@ -256,6 +273,14 @@ impl OpenCx {
     pub fn take_back(&self, id: &str) -> Result<Vec<Vec<u8>>> {
         let (instance, instances) = (self.context.instance, self.context.instances);
         self.restored.as_ref().map_or(Ok(Vec::new()), |state| state.operator(id, instance, instances))
+    }
+
+    /// What all instances of the operator `id` have kept beside keyed state, whichever this one is: for what they count together.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn take_back_everywhere(&self, id: &str) -> Result<Vec<Vec<u8>>> {
+        self.restored.as_ref().map_or(Ok(Vec::new()), |state| state.operator_everywhere(id))
     }
 
     /// The position at which the source `id` goes on in this instance, where the job starts from a checkpoint.

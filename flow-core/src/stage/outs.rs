@@ -6,6 +6,7 @@
 use super::wires::{Wiring, wires};
 use super::{EdgeId, OpenCx};
 use crate::batch::{Batch, Mark};
+use crate::checkpoint::Saves;
 use crate::exchange::instance_of;
 use std::any::TypeId;
 use std::convert::Infallible;
@@ -111,6 +112,11 @@ impl<M: Send + 'static, P: Send + 'static> Outs<M, P> {
         items.reserve(self.limit);
         self.wires.ship(to, batch);
         self.limit = self.wires.limit();
+    }
+
+    /// Where what stands before it leaves what it keeps.
+    pub(crate) fn saves(&self) -> &Saves {
+        self.wires.saves()
     }
 
     /// Moves overflow into the rings; whether there is room for more.

@@ -5,6 +5,7 @@
 use super::{BatchSize, EdgeId, OpenCx};
 use crate::batch::{Batch, Mark};
 use crate::channel::{Sender, TrySendError};
+use crate::checkpoint::Saves;
 use crate::metrics::Counter;
 use crate::time::Timestamp;
 use std::any::TypeId;
@@ -57,6 +58,8 @@ impl Wire {
 
 /// What is kept for one receiver beside the items that are being filled.
 struct Lane {
+    /// Nothing follows the end: what ended early in a stage that goes on sees the barriers of all checkpoints to come.
+    ended: bool,
     marks: Vec<(usize, Mark)>,
     wire: Wire,
     /// What came back and waits to be used again: batches of parts, and of items.
@@ -86,12 +89,14 @@ pub(super) trait Wiring: Send {
     fn pump(&mut self) -> bool;
     /// Whether every receiver is gone, so that nothing more is wanted.
     fn is_closed(&self) -> bool;
+    /// The way to the coordinator.
+    fn saves(&self) -> &Saves;
 }
 
 /// Wires of `edge`, not connected yet, for batches of items and batches of parts, whose type is `part`.
 pub(super) fn wires(edge: EdgeId, part: TypeId) -> Box<dyn Wiring> {
     let (size, sent) = (BatchSize::default(), Counter::default());
-    Box::new(Wires { edge, lanes: Vec::new(), part, limit: 0, size, sent })
+    Box::new(Wires { edge, lanes: Vec::new(), part, limit: 0, size, sent, saves: Saves::default() })
 }
 
 /// The wires of an edge.
@@ -103,6 +108,7 @@ struct Wires {
     limit: usize,
     size: BatchSize,
     sent: Counter,
+    saves: Saves,
 }
 
 impl Wiring for Wires {
@@ -110,7 +116,9 @@ impl Wiring for Wires {
         self.size = cx.batch_size().for_items_of(bytes);
         self.limit = self.size.next();
         self.sent = cx.metrics().records_out.clone();
-        let lane = |wire| Lane { marks: Vec::new(), wire, parts: Vec::new(), spare: Vec::new() };
+        self.saves = cx.saves().clone();
+        let lane =
+            |wire| Lane { ended: false, marks: Vec::new(), wire, parts: Vec::new(), spare: Vec::new() };
         self.lanes = cx.take_wires(self.edge).into_iter().map(lane).collect();
         self.lanes.len()
     }
@@ -144,7 +152,10 @@ impl Wiring for Wires {
     }
 
     fn mark(&mut self, to: usize, at: usize, mark: Mark) -> bool {
-        let marks = &mut self.lanes[to].marks;
+        let Lane { ended, marks, .. } = &mut self.lanes[to];
+        if std::mem::replace(ended, *ended || mark == Mark::End) {
+            return false;
+        }
         match (marks.last_mut(), mark) {
             // Nothing between two watermarks: the later one says it all. But for the last of all: what was held back
             // until then leaves before it, and meets the one that was before.
@@ -177,6 +188,10 @@ impl Wiring for Wires {
 
     fn pump(&mut self) -> bool {
         self.lanes.iter_mut().fold(true, |room, lane| lane.wire.pump() & room)
+    }
+
+    fn saves(&self) -> &Saves {
+        &self.saves
     }
 
     fn is_closed(&self) -> bool {

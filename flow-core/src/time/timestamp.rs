@@ -26,14 +26,6 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 impl Timestamp {
-    /// From the bytes in a checkpoint.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> crate::error::Result<Self> {
-        let wrong = |_| {
-            crate::error::Error::new(crate::error::ErrorKind::State, "a time is cut short in the checkpoint")
-        };
-        bytes.try_into().map(|bytes| Timestamp(i64::from_le_bytes(bytes))).map_err(wrong)
-    }
-
     /// Before all others: the watermark of an input that has not said anything yet.
     pub const MIN: Self = Timestamp(i64::MIN);
     /// After all others: the watermark of an input that has ended.

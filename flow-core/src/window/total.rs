@@ -1,8 +1,12 @@
 //! Aggregates without key or window: on one instance, once, at the end of a bounded input, without event time.
 //!
 //! Each sender aggregates for itself and sends its accumulator at the end, where that gives the same result: the aggregate
-//! commutes, or there is a single sender.
+//! commutes, or there is a single sender and no checkpoint asks in between. What a sender has merged it sends before a barrier, too.
+//!
+//! In a checkpoint, as key group 0 of the single instance: nothing before the first record; else a byte, 1 and the accumulator, or 0
+//! when the result has left.
 
+use super::saved::take;
 use crate::aggregate::{
     Agg, Aggregate, Algebra, Count, FoldWith, Found, Overflow, ReduceWith, Sum, WrappingSum,
 };
@@ -16,20 +20,28 @@ use crate::stage::{
     BuildCx, Count as Instances, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push,
     Stamp, Tail,
 };
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
 /// A chain with an aggregate of everything behind it.
-#[derive(Clone)]
-pub struct Total<C, A> {
+pub struct Total<C, A, M> {
     prev: C,
     aggregate: A,
     edge: EdgeRef,
     meta: Meta,
+    mode: PhantomData<fn() -> M>,
 }
 
-impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
+impl<C: Clone, A: Clone, M> Clone for Total<C, A, M> {
+    fn clone(&self) -> Self {
+        let (prev, aggregate) = (self.prev.clone(), self.aggregate.clone());
+        Total { prev, aggregate, edge: self.edge.clone(), meta: self.meta, mode: PhantomData }
+    }
+}
+
+impl<C: Chain, A: Aggregate<C::Out, Acc: Keep<M>>, M: Mode> Chain for Total<C, A, M> {
     type Out = A::Out;
     type Stamp = ();
     type Root = C::Root;
@@ -39,7 +51,7 @@ impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
         self.edge.listen(next.grid());
         let aggregate = self.aggregate.clone();
         let acc = Some(aggregate.start());
-        let head = TotalHead::<C::Out, A, N> {
+        let head = TotalHead::<C::Out, A, N, M> {
             aggregate,
             acc,
             touched: false,
@@ -58,7 +70,7 @@ impl<C: Chain, A: Aggregate<C::Out>> Chain for Total<C, A> {
         cx.out(&self.edge);
         let outs = Outs::new(self.edge.id);
         let (aggregate, acc) = (self.aggregate.clone(), self.aggregate.start());
-        let send = TotalSend::<C::Out, A> { aggregate, acc, alone: false, outs, meta, faults };
+        let send = TotalSend::<C::Out, A> { aggregate, acc, alone: false, ended: false, outs, meta, faults };
         self.prev.build(cx, send, visit);
     }
 }
@@ -69,6 +81,7 @@ struct TotalSend<T, A: Aggregate<T>> {
     acc: A::Acc,
     /// Whether there is no other sender.
     alone: bool,
+    ended: bool,
     outs: Outs<A::In, A::Acc>,
     meta: Meta,
     faults: Faults,
@@ -91,6 +104,11 @@ impl<T: 'static, S: Stamp, A: Aggregate<T>> Push<T, S> for TotalSend<T, A> {
 }
 
 impl<T: 'static, A: Aggregate<T>> TotalSend<T, A> {
+    fn send(&mut self) {
+        let acc = std::mem::replace(&mut self.acc, self.aggregate.start());
+        self.outs.send_part(0, acc, 1);
+    }
+
     #[cold]
     #[inline(never)]
     fn overflow(&mut self, error: Overflow) {
@@ -102,19 +120,19 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
         self.outs.open(cx);
-        self.alone = cx.context().parallelism() == 1;
+        // What a checkpoint has cut in two could not be put together.
+        self.alone = cx.context().parallelism() == 1 && !cx.saves().is_on();
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
         match mark {
             // Event time ends here.
             Mark::Watermark(_) => return,
-            Mark::End if A::Algebra::COMMUTES || self.alone => {
-                let acc = std::mem::replace(&mut self.acc, self.aggregate.start());
-                self.outs.send_part(0, acc, 1);
-            }
+            Mark::End if A::Algebra::COMMUTES || self.alone => self.send(),
+            Mark::Barrier(_) if A::Algebra::COMMUTES && !self.ended => self.send(),
             Mark::End | Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
         }
+        self.ended |= mark == Mark::End;
         self.outs.mark(mark);
     }
     fn grid(&self) -> Grid {
@@ -132,7 +150,7 @@ impl<T: 'static, A: Aggregate<T>> Tail for TotalSend<T, A> {
 }
 
 /// The head of the stage behind.
-struct TotalHead<T, A: Aggregate<T>, N> {
+struct TotalHead<T, A: Aggregate<T>, N, M> {
     aggregate: A,
     acc: Option<A::Acc>,
     /// Whether `acc` is more than the start.
@@ -141,10 +159,10 @@ struct TotalHead<T, A: Aggregate<T>, N> {
     next: N,
     meta: Meta,
     faults: Faults,
-    types: PhantomData<fn(T)>,
+    types: PhantomData<fn(T) -> M>,
 }
 
-impl<T: 'static, A: Aggregate<T>, N> TotalHead<T, A, N> {
+impl<T: 'static, A: Aggregate<T>, N, M> TotalHead<T, A, N, M> {
     fn check(&mut self, done: Result<(), Overflow>) {
         if let Err(error) = done {
             self.faults.raise(operator_error(&self.meta, &error.into()));
@@ -152,7 +170,13 @@ impl<T: 'static, A: Aggregate<T>, N> TotalHead<T, A, N> {
     }
 }
 
-impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead<T, A, N> {
+impl<T, A, N, M> Head<A::In> for TotalHead<T, A, N, M>
+where
+    T: 'static,
+    A: Aggregate<T, Acc: Keep<M>>,
+    N: Push<A::Out, ()>,
+    M: Mode,
+{
     type Part = A::Acc;
     fn tail(&mut self) -> &mut dyn Tail {
         &mut self.next
@@ -199,6 +223,28 @@ impl<T: 'static, A: Aggregate<T>, N: Push<A::Out, ()>> Head<A::In> for TotalHead
         }
         Fire::Done
     }
+    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+        match &self.acc {
+            Some(acc) if group == 0 && self.touched => {
+                out.push(1);
+                acc.write(out)
+            }
+            None if group == 0 => {
+                out.push(0);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let [kept] = take(&mut bytes)?;
+        self.touched = true;
+        self.acc = if kept == 0 { None } else { Some(A::Acc::read(&mut bytes)?) };
+        Ok(())
+    }
 }
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
@@ -215,10 +261,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), [(4, 2.5)]);
     /// ```
     #[track_caller]
-    pub fn aggregate<A: Aggregate<T>>(
+    pub fn aggregate<A: Aggregate<T, Acc: Keep<K::Mode>>>(
         self,
         make: impl FnOnce(Agg<T>) -> A,
-    ) -> Stream<A::Out, K::Untimed, Proved<A::Out, Total<C, A>>>
+    ) -> Stream<A::Out, K::Untimed, Proved<A::Out, Total<C, A, K::Mode>>>
     where
         K: Ends,
     {
@@ -226,19 +272,20 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     }
 
     #[track_caller]
-    fn total<A: Aggregate<T>>(
+    fn total<A: Aggregate<T, Acc: Keep<K::Mode>>>(
         self,
         op: &'static str,
         make: impl FnOnce(Agg<T>) -> A,
-    ) -> Stream<A::Out, K::Untimed, Proved<A::Out, Total<C, A>>> {
+    ) -> Stream<A::Out, K::Untimed, Proved<A::Out, Total<C, A, K::Mode>>> {
         let (aggregate, edge, meta) = (make(Agg::new()), EdgeRef::fresh(), Meta::new(op));
-        Stream::of(Total { prev: self.chain, aggregate, edge, meta })
+        Stream::of(Total { prev: self.chain, aggregate, edge, meta, mode: PhantomData })
     }
 
     /// How many records there are in all, at the end.
     #[track_caller]
-    pub fn count(self) -> Stream<u64, K::Untimed, Total<C, Count>>
+    pub fn count(self) -> Stream<u64, K::Untimed, Total<C, Count, K::Mode>>
     where
+        u64: Keep<K::Mode>,
         K: Ends,
     {
         self.total("count", |a| a.count())
@@ -249,8 +296,9 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn sum<N: Summand, F>(
         self,
         number: F,
-    ) -> Stream<N::Number, K::Untimed, Proved<N::Number, Total<C, Sum<F>>>>
+    ) -> Stream<N::Number, K::Untimed, Proved<N::Number, Total<C, Sum<F>, K::Mode>>>
     where
+        N::Number: Keep<K::Mode>,
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
     {
@@ -262,8 +310,9 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn wrapping_sum<N: Summand, F>(
         self,
         number: F,
-    ) -> Stream<N::Number, K::Untimed, Proved<N::Number, Total<C, WrappingSum<F>>>>
+    ) -> Stream<N::Number, K::Untimed, Proved<N::Number, Total<C, WrappingSum<F>, K::Mode>>>
     where
+        N::Number: Keep<K::Mode>,
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
     {
@@ -275,8 +324,9 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn min<N: Measure, F>(
         self,
         measure: F,
-    ) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
+    ) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>, K::Mode>>>
     where
+        Option<N::Value>: Keep<K::Mode>,
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
     {
@@ -288,8 +338,9 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn max<N: Measure, F>(
         self,
         measure: F,
-    ) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>>>>
+    ) -> Stream<N::Value, K::Untimed, Proved<N::Value, Total<C, Found<F>, K::Mode>>>
     where
+        Option<N::Value>: Keep<K::Mode>,
         K: Ends,
         F: Fn(&T) -> N + Clone + Send + 'static,
     {
@@ -298,10 +349,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// An accumulator that each record changes, at the end; `init` if there are no records.
     #[track_caller]
-    pub fn fold<A, F>(self, init: A, fold: F) -> Stream<A, K::Untimed, Total<C, FoldWith<A, F>>>
+    pub fn fold<A, F>(self, init: A, fold: F) -> Stream<A, K::Untimed, Total<C, FoldWith<A, F>, K::Mode>>
     where
         T: Clone + Send,
-        A: Clone + Send + 'static,
+        A: Clone + Send + Keep<K::Mode>,
         K: Ends,
         F: Fn(&mut A, T) + Clone + Send + 'static,
     {
@@ -310,9 +361,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// All records put together two by two, at the end; nothing if there are none.
     #[track_caller]
-    pub fn reduce<F>(self, f: F) -> Stream<T, K::Untimed, Total<C, ReduceWith<F>>>
+    pub fn reduce<F>(self, f: F) -> Stream<T, K::Untimed, Total<C, ReduceWith<F>, K::Mode>>
     where
         T: Clone + Send,
+        Option<T>: Keep<K::Mode>,
         K: Ends,
         F: Fn(T, T) -> T + Clone + Send + 'static,
     {

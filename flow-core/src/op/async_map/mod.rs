@@ -7,8 +7,9 @@
 //! * `requests`: the requests under way, in their order between the marks, as a pure queue over boxed futures;
 //! * here: the chain, and the `Push` it becomes.
 //!
-//! A mark (a watermark, a barrier, the end) is a fence: it waits until all requests before it are answered. So no result crosses a
-//! watermark, and when a barrier has passed nothing before it is in flight: there is nothing to write down.
+//! A mark (a watermark, the end) is a fence: it waits until all requests before it are answered. So no result crosses a watermark.
+//! A checkpoint's barrier passes at once: the records of requests that have not gone on are written down, see [`held`], and after a
+//! restart they are requests again, answered before or not.
 
 mod requests;
 mod settings;
@@ -18,11 +19,15 @@ pub use settings::AsyncStream;
 use super::operator::{OpError, operator_error};
 use super::{Chain, Visit};
 use crate::batch::Mark;
+use crate::checkpoint::Own;
+use crate::checkpoint::held::{self, Held};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::alarm::Alarm;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Faults, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::{Keep, Mode};
+use crate::time::Timestamp;
 use requests::{Answer, Request, Requests};
 use settings::Settings;
 use std::future::Future;
@@ -75,13 +80,20 @@ where
 }
 
 /// A chain with requests behind it; `D` says what stands in for one that is never answered.
-#[derive(Clone)]
-pub struct AsyncMap<C, A, D> {
+pub struct AsyncMap<C, A, D, M> {
     prev: C,
     ask: A,
     instead: D,
     settings: Settings,
     meta: Meta,
+    mode: PhantomData<fn() -> M>,
+}
+
+impl<C: Clone, A: Clone, D: Clone, M> Clone for AsyncMap<C, A, D, M> {
+    fn clone(&self) -> Self {
+        let (prev, ask, instead) = (self.prev.clone(), self.ask.clone(), self.instead.clone());
+        AsyncMap { prev, ask, instead, settings: self.settings, meta: self.meta, mode: PhantomData }
+    }
 }
 
 /// What is emitted when a request is not answered in time.
@@ -114,17 +126,18 @@ impl<T, U, G: Fn(T) -> U + Clone + Send + 'static> Instead<T, U> for Value<G> {
     }
 }
 
-impl<C, A, D> Chain for AsyncMap<C, A, D>
+impl<C, A, D, M> Chain for AsyncMap<C, A, D, M>
 where
-    C: Chain<Out: Clone + Send>,
+    C: Chain<Out: Clone + Send + Keep<M>>,
     A: Ask<C::Out>,
     D: Instead<C::Out, A::Out>,
+    M: Mode,
 {
     type Out = A::Out;
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<A::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let AsyncMap { prev, ask, instead, settings, meta } = self;
+        let AsyncMap { prev, ask, instead, settings, meta, .. } = self;
         let meta = cx.op(&meta, &settings.note());
         if let Some(what) = settings.mistake() {
             cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
@@ -140,14 +153,16 @@ where
             timeouts: Counter::default(),
             retries: Counter::default(),
             meta,
-            record: PhantomData::<fn() -> C::Stamp>,
+            passed: Timestamp::MIN,
+            own: Own::new(meta),
+            mode: PhantomData::<fn() -> M>,
         };
         prev.build(cx, push, visit);
     }
 }
 
 /// Asks, and passes on the answers.
-struct AsyncPush<T, S, N, A: Ask<T>, D> {
+struct AsyncPush<T, S, N, A: Ask<T>, D, M> {
     next: N,
     ask: A,
     instead: D,
@@ -158,12 +173,15 @@ struct AsyncPush<T, S, N, A: Ask<T>, D> {
     timeouts: Counter,
     retries: Counter,
     meta: Meta,
-    record: PhantomData<fn() -> S>,
+    /// The last watermark that has gone on.
+    passed: Timestamp,
+    own: Own,
+    mode: PhantomData<fn() -> M>,
 }
 
-impl<T, S, N, A, D> AsyncPush<T, S, N, A, D>
+impl<T, S, N, A, D, M> AsyncPush<T, S, N, A, D, M>
 where
-    T: Clone + Send + 'static,
+    T: Clone + Send + Keep<M>,
     S: Stamp,
     A: Ask<T>,
     D: Instead<T, A::Out>,
@@ -200,7 +218,7 @@ where
                     self.fail(operator_error(&self.meta, &error));
                     return false;
                 }
-                Some(Answer::Mark(mark)) => self.next.mark(mark),
+                Some(Answer::Mark(mark)) => self.pass(mark),
                 None => break,
             }
             passed = true;
@@ -227,6 +245,39 @@ where
         }
     }
 
+    fn pass(&mut self, mark: Mark) {
+        if let Mark::Watermark(w) = mark {
+            self.passed = w;
+        }
+        self.next.mark(mark);
+    }
+
+    /// Writes down the records that have not gone on.
+    #[cold]
+    fn save(&self, id: u64) {
+        match held::write::<M, T, S>(self.passed, self.requests.kept()) {
+            Ok(bytes) => self.own.put(id, bytes),
+            Err(error) => self.faults.raise(self.own.named(error)),
+        }
+    }
+
+    /// Takes them back as records that have just come. Watermarks mean something to the records of their own instance only.
+    fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
+        let own = self.own.is_as_before(cx);
+        let (requests, passed) = (&mut self.requests, &mut self.passed);
+        self.own.open_with(cx, &mut |bytes| {
+            let before = held::read::<M, T, S>(bytes, |kept| match kept {
+                Held::Record(record, stamp) => requests.push(record, stamp),
+                Held::Watermark(w) if own => requests.mark(Mark::Watermark(w)),
+                Held::Watermark(_) => {}
+            })?;
+            if own {
+                *passed = before;
+            }
+            Ok(())
+        })
+    }
+
     fn fail(&mut self, error: Error) {
         self.failed = true;
         self.faults.raise(error);
@@ -235,9 +286,10 @@ where
     }
 }
 
-impl<T, S, N, A, D> Push<T, S> for AsyncPush<T, S, N, A, D>
+impl<T, S, N, A, D, M> Push<T, S> for AsyncPush<T, S, N, A, D, M>
 where
-    T: Clone + Send + 'static,
+    M: Mode,
+    T: Clone + Send + Keep<M>,
     S: Stamp,
     A: Ask<T>,
     D: Instead<T, A::Out>,
@@ -248,9 +300,10 @@ where
     }
 }
 
-impl<T, S, N, A, D> Tail for AsyncPush<T, S, N, A, D>
+impl<T, S, N, A, D, M> Tail for AsyncPush<T, S, N, A, D, M>
 where
-    T: Clone + Send + 'static,
+    M: Mode,
+    T: Clone + Send + Keep<M>,
     S: Stamp,
     A: Ask<T>,
     D: Instead<T, A::Out>,
@@ -262,11 +315,19 @@ where
         self.timeouts = cx.metrics().counter(&format!("{}.timeouts", self.meta.id()));
         self.retries = cx.metrics().counter(&format!("{}.retries", self.meta.id()));
         self.requests.open(cx.signal());
-        self.next.open(cx)
+        self.take_back(cx)?;
+        self.next.open(cx)?;
+        if self.passed > Timestamp::MIN {
+            self.next.mark(Mark::Watermark(self.passed));
+        }
+        Ok(())
     }
     fn mark(&mut self, mark: Mark) {
-        if self.requests.is_empty() {
-            self.next.mark(mark);
+        if let Some(id) = self.own.at(mark) {
+            self.save(id);
+        }
+        if self.requests.is_empty() || matches!(mark, Mark::Barrier(_)) {
+            self.pass(mark);
         } else {
             self.requests.mark(mark);
         }

@@ -4,6 +4,7 @@ use super::Pending;
 use super::settings::Settings;
 use crate::batch::Mark;
 use crate::channel::Signal;
+use crate::checkpoint::held::Held;
 use crate::op::operator::OpError;
 use crate::time::Millis;
 use std::collections::VecDeque;
@@ -37,8 +38,20 @@ enum Slot<T, S, U> {
     /// Not begun.
     Waiting(T, S),
     Asked(Asked<T, S, U>),
-    Answered(Result<U, OpError>, S),
+    /// With its record, so that it can be asked again after a restart.
+    Answered(Result<U, OpError>, S, T),
     Mark(Mark),
+}
+
+impl<T, S, U> Slot<T, S, U> {
+    /// What is under way is answered.
+    fn answer(&mut self, answer: Result<U, OpError>) {
+        // The place is never seen with the mark in it.
+        match std::mem::replace(self, Slot::Mark(Mark::Active)) {
+            Slot::Asked(Asked { record, stamp, .. }) => *self = Slot::Answered(answer, stamp, record),
+            other => *self = other,
+        }
+    }
 }
 
 /// A request that is under way.
@@ -115,6 +128,18 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
         self.slots.push_back(Slot::Mark(mark));
     }
 
+    /// What has not gone on, in order: records, answered or not, and the watermarks between them.
+    pub fn kept(&self) -> impl Iterator<Item = Held<&T, S>> {
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Waiting(record, stamp) | Slot::Answered(_, stamp, record) => {
+                Some(Held::Record(record, *stamp))
+            }
+            Slot::Asked(asked) => Some(Held::Record(&asked.record, asked.stamp)),
+            Slot::Mark(Mark::Watermark(w)) => Some(Held::Watermark(*w)),
+            Slot::Mark(_) => None,
+        })
+    }
+
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -169,10 +194,7 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
                     Poll::Ready(Err(_)) if asked.tries_left > 0 => {
                         (asked.future, asked.until) = (None, i64::MIN);
                     }
-                    Poll::Ready(answer) => {
-                        let stamp = asked.stamp;
-                        *slot = Slot::Answered(answer, stamp);
-                    }
+                    Poll::Ready(answer) => slot.answer(answer),
                 }
             }
             if !polled {
@@ -228,10 +250,8 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
 
     /// Answers a request.
     pub fn answer(&mut self, number: u64, out: U) {
-        if let Some(slot) = self.find(number)
-            && let Slot::Asked(Asked { stamp, .. }) = slot
-        {
-            *slot = Slot::Answered(Ok(out), *stamp);
+        if let Some(slot) = self.find(number) {
+            slot.answer(Ok(out));
         }
     }
 
@@ -260,7 +280,7 @@ impl<T: Clone + Send + 'static, S: Copy, U: Send + 'static> Requests<T, S, U> {
     pub fn pop(&mut self) -> Option<Answer<S, U>> {
         let at = self.answered()?;
         match self.slots.remove(at)? {
-            Slot::Answered(answer, stamp) => {
+            Slot::Answered(answer, stamp, _) => {
                 self.begun -= 1;
                 Some(Answer::Record(answer, stamp))
             }

@@ -5,8 +5,10 @@ use crate::op::operator::OpError;
 use crate::op::proved::{Holds, Impossible, Never, claim};
 use crate::op::{Kind, Proved, Stream};
 use crate::stage::Meta;
+use crate::state::Keep;
 use crate::time::Millis;
 use std::future::Future;
+use std::marker::PhantomData;
 
 /// Requests under way at once, unless the pipeline says otherwise: Flink's default.
 const CAPACITY: usize = 100;
@@ -95,7 +97,8 @@ impl<R: Impossible> TryRequestOf<Never> for R {
 }
 
 /// The stream behind `async_map`; its settings follow.
-pub type AsyncStream<U, K, C, A, P, Q> = Stream<U, K, Proved<P, Proved<Q, AsyncMap<C, A, Fails>>>>;
+pub type AsyncStream<U, K, C, A, P, Q> =
+    Stream<U, K, Proved<P, Proved<Q, AsyncMap<C, A, Fails, <K as Kind>::Mode>>>>;
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Makes a request for each record, many at once, and passes on the answers in the order of the records (or, with
@@ -107,6 +110,9 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// A request that is not answered within `timeout` is repeated ([`retries`](Stream::retries)) or ends the job, unless
     /// [`instead`](Stream::instead) says what stands in for the answer. It is counted in `timeouts` each time, and in `retries` where it is
     /// repeated.
+    ///
+    /// A checkpoint does not wait for requests: the records of those whose answers have not gone on stand in it. So a request may be
+    /// made again after a restart, also one that was answered: let it do no harm twice.
     ///
     /// In `dataflow!`: `.async_map(|id| fetch(id), timeout = 5s, capacity = 50, retries = 2, unordered = true)`.
     ///
@@ -129,7 +135,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         timeout: impl Into<Millis>,
     ) -> AsyncStream<R::Answer, K, C, Plain<F>, P, Q>
     where
-        T: AskedOf<P>,
+        T: AskedOf<P> + Keep<K::Mode>,
         R: RequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
@@ -144,7 +150,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         timeout: impl Into<Millis>,
     ) -> AsyncStream<R::Answer, K, C, Fallible<F>, P, Q>
     where
-        T: AskedOf<P>,
+        T: AskedOf<P> + Keep<K::Mode>,
         R: TryRequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
@@ -152,15 +158,15 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     }
 }
 
-impl<C, A> AsyncMap<C, A, Fails> {
+impl<C, A, M> AsyncMap<C, A, Fails, M> {
     #[track_caller]
     fn new(op: &'static str, prev: C, ask: A, timeout: Millis) -> Self {
         let settings = Settings { timeout, capacity: CAPACITY, retries: 0, ordered: true };
-        AsyncMap { prev, ask, instead: Fails, settings, meta: Meta::new(op) }
+        AsyncMap { prev, ask, instead: Fails, settings, meta: Meta::new(op), mode: PhantomData }
     }
 }
 
-impl<U, K, C, A, D> Stream<U, K, AsyncMap<C, A, D>> {
+impl<U, K, C, A, D, M> Stream<U, K, AsyncMap<C, A, D, M>> {
     /// How many requests of an instance are under way at once, those counted that are answered and wait for one before them; 100 unless
     /// said.
     pub fn capacity(mut self, requests: usize) -> Self {
@@ -181,14 +187,14 @@ impl<U, K, C, A, D> Stream<U, K, AsyncMap<C, A, D>> {
     }
 }
 
-impl<U, K, C, A> Stream<U, K, AsyncMap<C, A, Fails>> {
+impl<U, K, C, A, M> Stream<U, K, AsyncMap<C, A, Fails, M>> {
     /// What goes on in place of an answer that has not come in time; without it the job ends.
-    pub fn instead<T, G>(self, instead: G) -> Stream<U, K, AsyncMap<C, A, Value<G>>>
+    pub fn instead<T, G>(self, instead: G) -> Stream<U, K, AsyncMap<C, A, Value<G>, M>>
     where
         C: crate::op::Chain<Out = T>,
         G: Fn(T) -> U + Clone + Send + 'static,
     {
         let AsyncMap { prev, ask, settings, meta, .. } = self.chain;
-        Stream::of(AsyncMap { prev, ask, instead: Value(instead), settings, meta })
+        Stream::of(AsyncMap { prev, ask, instead: Value(instead), settings, meta, mode: PhantomData })
     }
 }

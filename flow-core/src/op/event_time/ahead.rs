@@ -1,5 +1,9 @@
 //! The guard against a timestamp from the far future.
+//!
+//! In a checkpoint: `believed doubted*`, a byte that is 1 where any has been believed, then timestamps as little-endian `i64`.
 
+use crate::checkpoint::own::{take, take_i64};
+use crate::error::Result;
 use crate::metrics::Counter;
 use crate::time::{Millis, Timestamp};
 
@@ -40,6 +44,23 @@ impl Ahead {
         self.forget();
         self.believed = true;
         within
+    }
+
+    pub fn save(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.believed));
+        self.doubted.iter().for_each(|time| out.extend_from_slice(&time.0.to_le_bytes()));
+    }
+
+    /// Takes back what [`Ahead::save`] wrote, to the end.
+    pub fn restore(&mut self, bytes: &mut &[u8]) -> Result<()> {
+        let [believed] = take(bytes)?;
+        self.believed = believed != 0;
+        self.doubted.clear();
+        // Three of them are no more doubted.
+        while !bytes.is_empty() && self.doubted.len() + 1 < IN_A_ROW {
+            self.doubted.push(Timestamp(take_i64(bytes)?));
+        }
+        Ok(())
     }
 
     /// Those that were doubted were no jump.

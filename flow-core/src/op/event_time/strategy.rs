@@ -1,9 +1,15 @@
 //! Watermarks by a strategy: the user's own, or those that records carry.
+//!
+//! In a checkpoint stands the watermark told so far, as a little-endian `i64`, then what the strategy wrote. Where several instances
+//! become one it goes on from the lowest of theirs.
 
 use super::pulse::Pulse;
 use super::{EventTime, Waits};
 use crate::batch::Mark;
+use crate::checkpoint::Own;
+use crate::checkpoint::own::take_i64;
 use crate::error::{Error, ErrorKind, Result};
+use crate::op::operator::OpError;
 use crate::op::proved::claim;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
@@ -57,6 +63,17 @@ pub trait WatermarkStrategy<T>: Clone + Send + 'static {
     fn on_tick(&mut self, now: Timestamp) {
         let _ = now;
     }
+    /// Writes down what it needs to go on from a checkpoint; nothing unless said. The watermark told so far is kept in any case.
+    fn save(&self, out: &mut Vec<u8>) {
+        let _ = out;
+    }
+    /// Takes back what [`WatermarkStrategy::save`] wrote, if that was anything, before the first record.
+    ///
+    /// # Errors
+    /// When that is nothing that it has written: the job does not start.
+    fn restore(&mut self, state: &[u8]) -> Result<(), OpError> {
+        Err(format!("{} bytes, and the strategy has no `restore`", state.len()).into())
+    }
 }
 
 claim! {
@@ -85,6 +102,14 @@ impl<T, X: IntoWatermark, P: Fn(&T) -> X + Clone + Send + 'static> WatermarkStra
     }
     fn watermark(&self) -> Timestamp {
         self.watermark
+    }
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.watermark.0.to_le_bytes());
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<(), OpError> {
+        let watermark = state.try_into().map_err(|_| "a watermark of another length")?;
+        self.watermark = Timestamp(i64::from_le_bytes(watermark));
+        Ok(())
     }
 }
 
@@ -182,11 +207,12 @@ where
         let push = StrategyPush {
             time,
             next,
-            strategy: Told { strategy, of: std::marker::PhantomData },
+            strategy: Told { strategy, floor: Timestamp::MIN, of: std::marker::PhantomData },
             due: Timestamp::MIN,
             careful: true,
             pulse,
             ticks,
+            own: Own::new(meta),
         };
         prev.build(cx, push, visit);
     }
@@ -195,6 +221,8 @@ where
 /// A strategy, and the records it is for.
 struct Told<T, W> {
     strategy: W,
+    /// What was told before the checkpoint that the job started from.
+    floor: Timestamp,
     of: std::marker::PhantomData<fn(&T)>,
 }
 
@@ -202,6 +230,28 @@ impl<T, W: WatermarkStrategy<T>> Told<T, W> {
     /// The end of time is the end of the input's to tell.
     fn watermark(&self) -> Timestamp {
         self.strategy.watermark().min(Timestamp(i64::MAX - 1))
+    }
+
+    /// The same, but not lower than before the job started.
+    fn so_far(&self) -> Timestamp {
+        self.watermark().max(self.floor)
+    }
+
+    fn take_back(&mut self, own: &mut Own, cx: &OpenCx) -> Result<()> {
+        let (mut lowest, mut state) = (None::<Timestamp>, Vec::new());
+        own.open_with(cx, &mut |bytes| {
+            let told = Timestamp(take_i64(bytes)?);
+            let its = std::mem::take(bytes);
+            if lowest.is_none_or(|other| told < other) {
+                (lowest, state) = (Some(told), its.to_vec());
+            }
+            Ok(())
+        })?;
+        self.floor = lowest.unwrap_or(Timestamp::MIN);
+        if state.is_empty() {
+            return Ok(());
+        }
+        self.strategy.restore(&state).map_err(|error| own.broken(cx, &error.to_string(), state.len()))
     }
 }
 
@@ -228,11 +278,12 @@ struct StrategyPush<T, F, W, N> {
     careful: bool,
     pulse: Pulse,
     ticks: Ticks,
+    own: Own,
 }
 
 impl<T: 'static, F, W: WatermarkStrategy<T>, N: Tail> StrategyPush<T, F, W, N> {
     fn send(&mut self) {
-        self.due = self.pulse.send(self.strategy.watermark(), &mut self.next);
+        self.due = self.pulse.send(self.strategy.so_far(), &mut self.next);
     }
 }
 
@@ -270,6 +321,7 @@ where
     N: Tail,
 {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.strategy.take_back(&mut self.own, cx)?;
         self.pulse.open(cx, &mut self.next)?;
         self.careful = self.pulse.is_careful();
         self.ticks = Ticks { every: self.strategy.strategy.tick_every(), last: cx.clock().ticks() };
@@ -277,6 +329,11 @@ where
         Ok(())
     }
     fn mark(&mut self, mark: Mark) {
+        if let Some(id) = self.own.at(mark) {
+            let mut state = self.strategy.so_far().0.to_le_bytes().to_vec();
+            self.strategy.strategy.save(&mut state);
+            self.own.put(id, state);
+        }
         self.pulse.mark(mark, &mut self.next);
     }
     fn grid(&self) -> Grid {
@@ -301,7 +358,7 @@ where
         self.next.tick(now);
     }
     fn room(&mut self) -> bool {
-        self.pulse.room(self.strategy.watermark(), &mut self.next)
+        self.pulse.room(self.strategy.so_far(), &mut self.next)
     }
     forward_tail!(next: flush enough);
 }
