@@ -336,11 +336,21 @@ struct Before(i64);
 
 impl Operator<Rec> for Before {
     type Out = Rec;
+    const KEEPS: bool = true;
     fn name(&self) -> &'static str {
         "before"
     }
     fn item<O: FnMut(Rec)>(&mut self, r: Rec, out: &mut O) -> Result<(), OpError> {
         out(Rec { val: with_state(&mut self.0, r), ..r });
+        Ok(())
+    }
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.to_le_bytes());
+    }
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> Result<(), OpError> {
+        for state in states {
+            self.0 = i64::from_le_bytes(state.as_slice().try_into()?);
+        }
         Ok(())
     }
 }

@@ -45,7 +45,14 @@ pub fn check(graph: &Graph) -> Result<Deaths, String> {
         let job = if start < DEATHS { job.crash_at(1 + split_mix(&mut seed) % 600) } else { job };
         match job.simulate(split_mix(&mut seed)) {
             Ok(_) => break,
-            Err(error) if error.kind() == ErrorKind::Crash => seen.died += 1,
+            Err(error) if error.kind() == ErrorKind::Crash => {
+                seen.died += 1;
+                if std::env::var("DBG").is_ok() {
+                    let ids = storage.list().unwrap();
+                    eprintln!("died p={} {ids:?}", now.run.parallelism);
+                    for id in (0..1000).rev() { if let Ok(m) = flow_core::checkpoint::Store::read(&*storage, id) { for o in &m.operators { eprintln!("  {} n={} fin={} files={}", o.id, o.instances, o.finished, o.files.len()); } eprintln!("  staged {:?}", m.staged); break; } }
+                }
+            }
             Err(error) => return Err(format!("start {start}: {error}")),
         }
     }

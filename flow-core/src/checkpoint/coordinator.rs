@@ -207,7 +207,7 @@ impl Coordinator {
         let Tracked { stage, instance, instances, .. } = tracked.clone();
         self.changes = None;
         if let Some(current) = &mut self.current
-            && current.saved(task)
+            && current.ended(task)
             && self.complete.operators.iter().any(|state| state.id == stage)
         {
             for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
@@ -234,12 +234,15 @@ impl Coordinator {
                 current.part(&mut self.store, state, *slot, bytes);
             }
         }
+        // One that has saved and then ended was still there at the barrier.
+        let at_barrier = |(i, task): (usize, &Tracked)| Tracked { ended: task.ended && !current.has_saved(i), ..task.clone() };
+        let tasks: Vec<Tracked> = self.tasks.iter().enumerate().map(at_barrier).collect();
         let (id, savepoint) = (current.id, current.savepoint);
         let (writing, states) = match current.finish() {
             Ok(written) => written,
             Err(error) => return self.failed(id, savepoint, error),
         };
-        match self.write(id, savepoint, writing, &states) {
+        match self.write(id, savepoint, writing, &states, &tasks) {
             Ok(()) => {
                 self.metrics.counter("checkpoints.completed").add(1);
                 self.failed = 0;
@@ -264,6 +267,7 @@ impl Coordinator {
         savepoint: bool,
         writing: super::Writing,
         states: &States,
+        tasks: &[Tracked],
     ) -> Result<(), CommitError> {
         let written = Written {
             id,
@@ -272,7 +276,7 @@ impl Coordinator {
             file: writing.file(),
             states,
             staged: self.staged.iter().filter(|output| output.checkpoint <= id).cloned().collect(),
-            tasks: &self.tasks,
+            tasks,
         };
         let manifest = manifest(written, &self.complete);
         let committed = self.store.commit(writing, manifest)?;

@@ -38,6 +38,8 @@ pub(super) struct Current {
     pub failed: Option<Error>,
     /// Stage instances that have not given everything.
     waiting: BTreeSet<usize>,
+    /// Those that have: one that has ended since then had not at this checkpoint.
+    saved: BTreeSet<usize>,
     states: States,
     /// The slots whose first piece has been written.
     begun: HashSet<(String, Slot)>,
@@ -56,7 +58,8 @@ impl Current {
             Err(error) => (None, Some(error)),
         };
         let (states, begun) = (BTreeMap::new(), HashSet::new());
-        Current { id, since, savepoint, writing, failed, waiting, states, begun }
+        let saved = BTreeSet::new();
+        Current { id, since, savepoint, writing, failed, waiting, saved, states, begun }
     }
 
     /// Whether every stage instance has given what it has, or has ended.
@@ -64,9 +67,20 @@ impl Current {
         self.waiting.is_empty()
     }
 
-    /// Stage instance `task` has given everything; whether it was waited for.
-    pub fn saved(&mut self, task: usize) -> bool {
+    /// Stage instance `task` has given everything.
+    pub fn saved(&mut self, task: usize) {
+        self.waiting.remove(&task);
+        self.saved.insert(task);
+    }
+
+    /// Stage instance `task` has ended; whether it had not saved anything for this checkpoint.
+    pub fn ended(&mut self, task: usize) -> bool {
         self.waiting.remove(&task)
+    }
+
+    /// Whether stage instance `task` was still there at this checkpoint.
+    pub fn has_saved(&self, task: usize) -> bool {
+        self.saved.contains(&task)
     }
 
     /// A stage writes keyed `state`.

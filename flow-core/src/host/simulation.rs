@@ -72,10 +72,11 @@ impl Simulation {
         control: &Control,
         coordinator: Option<&Mutex<Coordinator>>,
     ) -> Result<()> {
-        while let Some(next) = run.choose() {
+        loop {
             if let Some(coordinator) = coordinator {
                 self.coordinate(run, coordinator)?;
             }
+            let Some(next) = run.choose() else { return Ok(()) };
             let Some(task) = next else {
                 match run.deadline() {
                     Some(tick) => self.clock.advance_to(tick),
@@ -89,7 +90,6 @@ impl Simulation {
             };
             run.step(task, self.clock.ticks(), control.stopping())?;
         }
-        Ok(())
     }
 }
 
