@@ -11,12 +11,14 @@ mod group;
 mod keep;
 mod key_slots;
 mod pane;
+mod schema;
 mod slots;
 mod table;
 mod timers;
 
 pub use keep::{Durable, Keep, Mode, Volatile};
 pub use key_slots::{KeySlot, KeySlots};
+pub use schema::schema;
 pub use pane::Pane;
 pub use table::KeyTable;
 pub use timers::{Owner, Timer, Timers};
