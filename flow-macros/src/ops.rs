@@ -4,8 +4,7 @@
 //! literal, except where an operator has a syntax of its own (`union`, `named`).
 
 pub(crate) use crate::window_kinds::{
-    GAPS, OVERLAPPING_MAX, PROCESSING, RESERVED_WINDOWS, Takes, WINDOWS, WindowKind, described, is_clocked,
-    window,
+    GAPS, OVERLAPPING_MAX, PROCESSING, Takes, WINDOWS, WindowKind, described, is_clocked, window,
 };
 
 /// What kind of stream runs along an edge.
@@ -116,6 +115,12 @@ pub(crate) enum Value {
     Flag,
     /// Any expression.
     Expression,
+}
+
+impl Value {
+    pub fn is_duration(self) -> bool {
+        matches!(self, Value::Duration | Value::PositiveDuration | Value::SignedDuration)
+    }
 }
 
 /// A named argument: `op(…, name = value)`.
@@ -407,7 +412,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] = &["interval_join", "iterate", "window_all"];
+pub(crate) const RESERVED: &[&str] = &["iterate"];
 
 impl Operator {
     /// Whether it brings two keyed streams together, of which what follows says more.
@@ -418,6 +423,17 @@ impl Operator {
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
         self.output == Output::Window || self.input == Input::Joined
+    }
+
+    /// Which of its arguments is a closure, as its usage shows it.
+    pub fn closure_at(&self) -> Option<usize> {
+        let args = self.usage.split_once('(')?.1;
+        let (at, _) = args.match_indices('|').next()?;
+        match &args[..at] {
+            "" => Some(0),
+            before if before.ends_with(", ") && !before.contains(['(', '{']) => Some(1),
+            _ => None,
+        }
     }
 
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.

@@ -1,8 +1,9 @@
 //! What stands in the parentheses of an operator: how many arguments, which named ones, no stray streams.
 
 use super::calls;
-use crate::ast::{Arg, NamedArg, Start};
+use crate::ast::{Arg, Call, NamedArg, Start};
 use crate::diag::Diagnostics;
+use crate::duration;
 use crate::free::Outside;
 use crate::graph::{Graph, Op};
 use crate::message;
@@ -10,16 +11,35 @@ use crate::ops::{Named, Operator, Output, Value};
 use crate::suggest::closest;
 use proc_macro2::Ident;
 use quote::ToTokens;
+use syn::Expr;
 
 /// `.map()` and `.map(f, g)`: the table says how many an operator takes.
 pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         if call.args.len() < row.min_args {
             diagnostics.error(&call.name, message::few_arguments(row.name, row.min_args, row.usage));
+        } else if let (true, Some(Arg::Value(extra))) = (!row.named.is_empty(), call.args.get(row.max_args)) {
+            nameless(row, extra, diagnostics);
         } else if call.args.len() > row.max_args {
             diagnostics.error(&call.name, message::many_arguments(row.name, row.max_args, row.usage));
         }
+        let closure = row.closure_at().and_then(|at| call.args.get(at));
+        if let Some(Arg::Value(literal @ Expr::Lit(_))) = closure
+            && call.args.len() == row.max_args
+        {
+            let text = crate::text::text(literal.to_token_stream());
+            diagnostics.error(literal, message::not_a_closure(row, &text));
+        }
     }
+}
+
+/// `dedup_first(1h)`: what is beside the arguments of an operator has a name.
+fn nameless(row: &Operator, extra: &Expr, diagnostics: &mut Diagnostics) {
+    let is_time = matches!(duration::argument(extra), duration::Argument::Millis(_));
+    let fits = |one: &&Named| !is_time || one.value.is_duration();
+    let text = crate::text::text(extra.to_token_stream());
+    let names: Vec<&str> = row.named.iter().filter(fits).map(|one| one.name).collect();
+    diagnostics.error(extra, message::nameless(row.name, &text, &names));
 }
 
 /// `source(x)` takes one source.
@@ -53,7 +73,7 @@ fn named_in(expr: &syn::Expr) -> Option<&Ident> {
 pub(super) fn named(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         known(row.name, &call.named, row.named, diagnostics);
-        required(row, &call.name, &call.named, diagnostics);
+        required(row, call, diagnostics);
         flags(row, &call.named, diagnostics);
         one_of(row, &call.named, diagnostics);
     }
@@ -75,13 +95,15 @@ pub(super) fn known(operator: &str, given: &[NamedArg], has: &[Named], diagnosti
     }
 }
 
-fn required(row: &Operator, at: &Ident, given: &[NamedArg], diagnostics: &mut Diagnostics) {
-    // a misspelt name is most likely the missing one
-    let misspelt = given.iter().any(|one| row.named.iter().all(|known| one.name != known.name));
+fn required(row: &Operator, call: &Call, diagnostics: &mut Diagnostics) {
+    let (args, given) = (call.args.len(), &call.named);
+    // a misspelt name, or an argument without one, is most likely the missing one
+    let misspelt =
+        args > row.max_args || given.iter().any(|one| row.named.iter().all(|known| one.name != known.name));
     for (name, question) in row.named.iter().filter_map(|one| Some((one.name, one.required?))) {
         let instead = |one: &NamedArg| row.one_of.contains(&name) && row.one_of.iter().any(|o| one.name == o);
         if !misspelt && !given.iter().any(|one| one.name == name || instead(one)) {
-            diagnostics.error(at, message::missing_named(row, name, question));
+            diagnostics.error(&call.name, message::missing_named(row, name, question));
         }
     }
 }

@@ -27,10 +27,9 @@ fn value(name: &str, wanted: Value, given: &Expr, diagnostics: &mut Diagnostics)
         Value::PositiveDuration => millis > 0,
         _ => true,
     };
-    let is_duration = matches!(wanted, Value::Duration | Value::PositiveDuration | Value::SignedDuration);
     let text = crate::text::text(quote::quote!(#given));
     match duration::argument(given) {
-        Argument::Bare(digits) if is_duration => {
+        Argument::Bare(digits) if wanted.is_duration() => {
             diagnostics.error(given, message::duration_without_unit(digits));
         }
         Argument::Millis(millis) if !allows(millis) && wanted == Value::PositiveDuration => {

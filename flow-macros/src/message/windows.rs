@@ -1,7 +1,8 @@
 //! Keys, time and windows.
 
 use crate::diag::Message;
-use crate::ops::{OVERLAPPING_MAX, Operator, Output, Time, WINDOWS, WindowKind};
+use crate::foreign;
+use crate::ops::{OVERLAPPING_MAX, Operator, Output, Time, WindowKind};
 use proc_macro2::Ident;
 
 pub(crate) fn needs_key(operator: &Operator) -> Message {
@@ -50,7 +51,7 @@ pub(crate) fn union_of_two_times(operator: &str) -> Message {
 
 pub(crate) fn window_not_closed(operator: &str) -> Message {
     Message::new(format!("`{operator}` stands behind a window, but a window is not a stream yet"))
-        .help("say first what becomes of a window: `.aggregate(|a| a.count())`, or `reduce`, `fold`, `count`, `sum`, `min`, `max`")
+        .help(foreign::of_windows(operator).unwrap_or("say first what becomes of a window: `.aggregate(|a| a.count())`, or `reduce`, `fold`, `count`, `sum`, `min`, `max`"))
 }
 
 pub(crate) fn window_never_closed() -> Message {
@@ -130,10 +131,8 @@ pub(crate) fn unknown_window(name: &str, meant: &WindowKind) -> Message {
     Message::new(format!("there is no window `{name}`")).help(format!("did you mean `{}`?", meant.usage))
 }
 
-pub(crate) fn reserved_window(name: &str) -> Message {
-    let windows: Vec<String> = WINDOWS.iter().map(|window| format!("`{}`", window.usage)).collect();
-    Message::new(format!("there is no window `{name}` in this version"))
-        .help(format!("there are {}", windows.join(", ")))
+pub(crate) fn foreign_window(name: &str, instead: &str) -> Message {
+    Message::new(format!("there is no window `{name}`")).help(instead)
 }
 
 pub(crate) fn window_as_operator(window: &WindowKind) -> Message {
