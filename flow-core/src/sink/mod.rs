@@ -265,6 +265,14 @@ impl<T: 'static, X: Sink<T>> Tail for SinkPush<T, X> {
     }
 }
 
+/// An error of what a sink writes into.
+#[cold]
+pub(crate) fn write_error(target: &str, error: &std::io::Error) -> Error {
+    let closed = error.kind() == std::io::ErrorKind::BrokenPipe;
+    let kind = if closed { ErrorKind::Closed } else { ErrorKind::Sink };
+    Error::new(kind, format!("{target}: cannot be written: {error}"))
+}
+
 /// An error of a sink.
 pub(crate) fn sink_error(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Sink, what)
