@@ -159,11 +159,19 @@ pub(crate) fn of_windows(name: &str) -> Option<&'static str> {
     find(OF_WINDOWS, name)
 }
 
+/// The aggregate that is called so elsewhere.
+pub(crate) fn aggregate_called(name: &str) -> Option<&'static str> {
+    let is_called = |(names, _, _): &&(&[&str], &str, &str)| names.iter().any(|known| same(known, name));
+    AGGREGATES.iter().find(is_called).map(|(_, known, _)| *known)
+}
+
 /// The aggregate that is called so, as it is written on such a stream. `first()` is one, `first(5)` is not.
 pub(crate) fn aggregate(name: &str, args: usize, on: Shape) -> Option<(&'static str, String)> {
-    let is_called = |(names, _, _): &&(&[&str], &str, &str)| names.iter().any(|known| same(known, name));
-    let (_, known, takes) =
-        AGGREGATES.iter().find(is_called).filter(|(_, _, takes)| args == 0 || !takes.is_empty())?;
+    let known = aggregate_called(name)?;
+    let (_, _, takes) = AGGREGATES.iter().find(|(_, one, _)| *one == known)?;
+    if args > 0 && takes.is_empty() {
+        return None;
+    }
     let call = format!(".aggregate(|a| a.{known}({takes}))");
     Some(match on {
         Shape::Keyed => (known, format!(".window(tumbling(1h)){call}`, or `.window(global()){call}")),

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 #[diagnostic::on_unimplemented(
     message = "a closure of `process` returns nothing, or a `Result<(), E>` whose error ends the job; not `{Self}`",
     label = "this closure returns `{Self}`",
-    note = "end it with a `;`, and pass results on with `ctx.emit(x)`"
+    note = "pass results on with `ctx.emit(x)`; where there is none end with a `;`, in `{{ … }}`"
 )]
 pub trait Answer {
     /// Something. Behind a closure that returns something else nothing has a known type, so that this is the only error.

@@ -18,8 +18,9 @@ pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         if call.args.len() < row.min_args {
             diagnostics.error(&call.name, message::few_arguments(row.name, row.min_args, row.usage));
-        } else if let (true, Some(Arg::Value(extra))) = (!row.named.is_empty(), call.args.get(row.max_args)) {
-            nameless(row, extra, diagnostics);
+        } else if let Some((extra, names)) = nameless(row, call) {
+            let text = crate::text::text(extra.to_token_stream());
+            diagnostics.error(extra, message::nameless(row.name, &text, &names));
         } else if call.args.len() > row.max_args {
             diagnostics.error(&call.name, message::many_arguments(row.name, row.max_args, row.usage));
         }
@@ -33,13 +34,16 @@ pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// `dedup_first(1h)`: what is beside the arguments of an operator has a name.
-fn nameless(row: &Operator, extra: &Expr, diagnostics: &mut Diagnostics) {
+/// `dedup_first(1h)`: what is beside the arguments of an operator has a name. The names that fit.
+fn nameless<'c>(row: &Operator, call: &'c Call) -> Option<(&'c Expr, Vec<&'static str>)> {
+    let Arg::Value(extra) = call.args.get(row.max_args)? else { return None };
     let is_time = matches!(duration::argument(extra), duration::Argument::Millis(_));
-    let fits = |one: &&Named| !is_time || one.value.is_duration();
-    let text = crate::text::text(extra.to_token_stream());
+    let fits = |one: &&Named| match extra {
+        Expr::Closure(_) => one.value == Value::Expression && one.required.is_none(),
+        _ => !is_time || one.value.is_duration(),
+    };
     let names: Vec<&str> = row.named.iter().filter(fits).map(|one| one.name).collect();
-    diagnostics.error(extra, message::nameless(row.name, &text, &names));
+    (!names.is_empty()).then_some((extra, names))
 }
 
 /// `source(x)` takes one source.

@@ -3,6 +3,7 @@
 //! A check reads the graph and reports; it changes nothing and returns nothing. What depends on a mistake that has
 //! been reported is tainted, and no check speaks about it.
 
+mod aggregates;
 mod args;
 mod chains;
 mod closures;
@@ -14,6 +15,7 @@ mod joins;
 mod keys;
 mod names;
 mod process;
+mod returns;
 mod shuffles;
 mod sides;
 mod time;
@@ -34,6 +36,8 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     names::closures_hold_no_streams(graph, diagnostics);
     closures::change_nothing_outside(graph, diagnostics);
     closures::borrow_no_parameters(ast, graph, diagnostics);
+    returns::closures_return_what_is_meant(graph, diagnostics);
+    aggregates::are_known(graph, diagnostics);
     chains::statements_end_in_a_sink(graph, diagnostics);
     chains::sinks_have_no_name(graph, diagnostics);
     chains::nothing_follows_a_sink(graph, diagnostics);

@@ -226,6 +226,12 @@ impl<'a> Builder<'a, '_> {
                 if is_bare { message::no_parentheses(&name) } else { missing(call, &name, open.flow) };
             self.diagnostics.error(&call.name, message);
         }
+        // Streams among its arguments are consumed: that is no further mistake.
+        for arg in &call.args {
+            if let Arg::Stream(chain) = arg {
+                self.stream_argument(chain);
+            }
+        }
         let id = self.node(Op::Unknown(call), open.flow, Flow::TAINTED, open.last);
         open.nodes.push(id);
         Open { flow: Flow::TAINTED, last: Some(id), ..open }

@@ -94,7 +94,7 @@ pub(crate) fn side_never_consumed(name: &Ident) -> Message {
 
 pub(crate) fn stream_in_closure(name: &Ident, operator: &str) -> Message {
     Message::new(format!("stream `{name}` cannot be used inside a closure of `{operator}`")).help(
-        "a closure sees one record: join the two by key, `.join(…)` with `.lookup()` behind it where one of them is a table that ends, or give one to all instances with `connect_broadcast`",
+        "a closure sees one record: bring the two together by key, with `.join(…)` and `.lookup()` behind it, or with `.connect_broadcast(…)`",
     )
 }
 

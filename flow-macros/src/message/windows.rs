@@ -234,8 +234,8 @@ pub(crate) fn not_an_offset_from_utc(text: &str) -> Message {
         .help("write `days(0h)` for days of UTC, `days(8h)` for Singapore, `days(-5h)` for Lima")
 }
 
-pub(crate) fn no_elements(what: &str) -> Message {
-    Message::new(format!("{what} has to be at least one element, but this is `0`"))
+pub(crate) fn no_elements(what: &str, found: &str) -> Message {
+    Message::new(format!("{what} has to be at least one element, but this is `{found}`"))
 }
 
 pub(crate) fn time_for_elements(time: &str) -> Message {
@@ -248,8 +248,8 @@ pub(crate) fn time_for_number(operator: &Operator, time: &str) -> Message {
         .help(format!("write `{}`", operator.usage))
 }
 
-pub(crate) fn number_is_zero(what: &str) -> Message {
-    Message::new(format!("{what} has to be at least 1, but this is `0`"))
+pub(crate) fn number_too_small(what: &str, found: &str) -> Message {
+    Message::new(format!("{what} has to be at least 1, but this is `{found}`"))
 }
 
 pub(crate) fn parallelism_of(operator: &str) -> Message {

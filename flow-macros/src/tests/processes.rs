@@ -30,7 +30,7 @@ fn a_process_with_sides() {
                 let mut __job = begin("payments");
                 scope("alerts");
                 let __alerts_and_sides = source(csv::<Payment>(path))
-                    .key_by(move |p| p.account)
+                    .key_by(|p| p.account)
                     .declare((
                         Named(
                             "largest",

@@ -29,8 +29,8 @@ pub struct Session<G> {
 /// # job.run().unwrap();
 /// assert_eq!(out.take(), [("bob", 2, 7, 1), ("ann", 0, 10, 2), ("ann", 11, 16, 1)]);
 /// ```
-pub fn session(gap: impl Into<Millis>) -> Session<Fixed> {
-    Session { gap: Fixed(gap.into()) }
+pub fn session(gap: impl IntoMillis) -> Session<Fixed> {
+    Session { gap: Fixed(gap.into_millis()) }
 }
 
 /// Sessions with a gap for each element: it reaches from its time to so much later, and what one reaches belongs to its

@@ -32,7 +32,7 @@ use crate::op::KeyFn;
 use crate::op::kind::HasEventTime;
 use crate::stage::{HeadStage, Push, Stamp};
 use crate::state::Keep;
-use crate::time::{Grid, Millis, Timestamp};
+use crate::time::{Grid, IntoMillis, Millis, Timestamp};
 use each::Each;
 use head::SlidingHead;
 use invert::Invert;
@@ -68,15 +68,15 @@ pub struct Sliding {
 /// assert_eq!(out.take(), [(-5, 5, 3), (0, 10, 8), (5, 15, 12), (10, 20, 7)]);
 /// # Ok::<(), flow_core::Error>(())
 /// ```
-pub fn sliding(size: impl Into<Millis>, slide: impl Into<Millis>) -> Sliding {
-    Sliding { size: size.into(), slide: slide.into(), offset: Millis(0), gaps: false }
+pub fn sliding(size: impl IntoMillis, slide: impl IntoMillis) -> Sliding {
+    Sliding { size: size.into_millis(), slide: slide.into_millis(), offset: Millis(0), gaps: false }
 }
 
 impl Sliding {
     /// Moves the boundaries; less than the slide either way.
     #[must_use]
-    pub fn offset(self, offset: impl Into<Millis>) -> Self {
-        Sliding { offset: offset.into(), ..self }
+    pub fn offset(self, offset: impl IntoMillis) -> Self {
+        Sliding { offset: offset.into_millis(), ..self }
     }
 
     /// Whether the slide may be longer than the size: what lies between two windows is in none, and not late.
