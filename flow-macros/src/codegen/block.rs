@@ -93,12 +93,28 @@ fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
             let (name, held) = (&state.name, held(state));
             quote!(let _ = &#held #name;)
         });
-        let body = &closure.body;
         let sides = sides(block);
-        *closure.body = parse_quote!({ #(#looks)* #(#sides)* #body });
+        let first = quote!(#(#looks)* #(#sides)*);
+        *closure.body = behind(first, &closure.body);
     }
     let (name, closure) = (&one.name, rewritten(&Expr::Closure(closure), Mode::Owned, values));
     quote!(.#name(#closure))
+}
+
+/// Input: `let _ = &last;` and `{ ctx.emit(1) }`
+/// Output: `{ let _ = &last; ctx.emit(1) }`: in the user's own braces, which would be one pair too many in others.
+fn behind(first: TokenStream, body: &Expr) -> Expr {
+    let mut behind: syn::ExprBlock = parse_quote!({ #first #body });
+    if let Expr::Block(own) = body
+        && own.label.is_none()
+        && own.attrs.is_empty()
+    {
+        let looks = behind.block.stmts.len() - 1;
+        let mut own = own.clone();
+        own.block.stmts.splice(0..0, behind.block.stmts.drain(..looks));
+        return Expr::Block(own);
+    }
+    Expr::Block(behind)
 }
 
 /// Input: `let small: Side<Small> = side();`

@@ -53,10 +53,8 @@ fn a_process_with_sides() {
                             First,
                         >::new();
                         let _ = small;
-                        {
-                            largest.add(p.amount);
-                            ctx.output(small, Small(p));
-                        }
+                        largest.add(p.amount);
+                        ctx.output(small, Small(p));
                     })
                     .apart();
                 let (alerts, small) = __alerts_and_sides.roots();
