@@ -12,9 +12,7 @@ pub mod text;
 pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
-#[cfg(feature = "json")]
-pub use text::json_file;
-pub use text::{csv_file, stdout, text_file};
+pub use text::{csv_file, json_file, stdout, text_file};
 
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
