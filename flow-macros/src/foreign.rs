@@ -130,6 +130,23 @@ static WINDOWS: &[Row] = &[
     (&["cumulate", "cumulative"], "write `.window(tumbling(1d)).trigger(|t| t.early(1h))`: the window so far, every hour"),
 ];
 
+/// What contexts of processes and windows are asked for elsewhere. The context's name comes before it.
+#[rustfmt::skip]
+static OF_CONTEXTS: &[Row] = &[
+    (&["collect", "send", "forward"], "emit(x)"),
+    (&["register_event_time_timer", "register_timer", "add_timer", "set_event_timer"], "set_timer(t)"),
+    (&["register_processing_time_timer", "set_clock_timer"], "set_processing_timer(t)"),
+    (&["delete_event_time_timer", "cancel_timer", "remove_timer"], "delete_timer(t)"),
+    (&["delete_processing_time_timer"], "delete_processing_timer(t)"),
+    (&["get_current_key", "current_key", "get_key"], "key()"),
+    (&["current_watermark", "get_watermark"], "watermark()"),
+    (&["current_processing_time", "processing_time", "get_current_processing_time"], "now()"),
+    (&["event_time", "get_timestamp"], "timestamp()"),
+    (&["side_output"], "output(side, x)"),
+    (&["get_state", "get_map_state", "get_list_state"], ""),
+    (&["timer_service"], ""),
+];
+
 /// Lower case and without underscores: `keyBy` and `key_by` are one name.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
@@ -152,6 +169,11 @@ pub(crate) fn instead(name: &str) -> Option<&'static str> {
 /// What to write instead of a window that is called so elsewhere.
 pub(crate) fn window(name: &str) -> Option<&'static str> {
     find(WINDOWS, name)
+}
+
+/// What to call on a context instead; nothing where there is no such call.
+pub(crate) fn of_contexts(name: &str) -> Option<&'static str> {
+    find(OF_CONTEXTS, name)
 }
 
 /// What to write instead of this operator behind a window.

@@ -7,6 +7,7 @@ mod aggregates;
 mod args;
 mod chains;
 mod closures;
+mod contexts;
 mod durations;
 mod elements;
 mod evict;
@@ -64,6 +65,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::late_elements_have_a_policy(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
     process::blocks(graph, diagnostics);
+    contexts::are_asked_for_what_they_have(graph, diagnostics);
     unbounded::states_go(ast, graph, diagnostics);
     holding::no_input_holds_back_windows(ast, graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);

@@ -1,6 +1,7 @@
 //! What closures do and give back.
 
 use crate::diag::Message;
+use proc_macro2::Ident;
 
 pub(crate) fn borrowed_key(help: &str) -> Message {
     Message::new("a key is kept when its record is gone, but this one is borrowed from the record").help(help)
@@ -21,4 +22,14 @@ pub(crate) fn nothing_may_fail(operator: &str, fallible: &str, tried: &str) -> M
 
 pub(crate) fn unknown_aggregate(name: &str, usage: &str) -> Message {
     Message::new(format!("there is no aggregate `{name}`")).help(format!("write `{usage}`"))
+}
+
+pub(crate) fn foreign_in_context(context: &Ident, name: &str, instead: &str) -> Message {
+    let message = Message::new(format!("a context has no `{name}`"));
+    match (instead, name) {
+        ("", "timer_service") => message
+            .help(format!("timers are set on the context: `{context}.set_timer(t)`, `{context}.set_processing_timer(t)`")),
+        ("", _) => message.help("a state is declared in the block, `let mut name: Type = initial;`, and is `*name` in the closures"),
+        (instead, _) => message.help(format!("write `{context}.{instead}`")),
+    }
 }
