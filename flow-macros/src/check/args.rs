@@ -7,7 +7,7 @@ use crate::duration;
 use crate::free::Outside;
 use crate::graph::{Graph, Op};
 use crate::message;
-use crate::ops::{Named, Operator, Output, Value};
+use crate::ops::{Closures, Named, Operator, Output, Value};
 use crate::suggest::closest;
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -18,6 +18,11 @@ pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         if call.args.len() < row.min_args {
             diagnostics.error(&call.name, message::few_arguments(row.name, row.min_args, row.usage));
+        } else if let (Closures::Block, Some(Arg::Value(expr @ (Expr::Closure(_) | Expr::Call(_))))) =
+            (row.closures, call.args.first())
+            && !is_made(expr)
+        {
+            diagnostics.error(expr, message::not_a_block(row));
         } else if let Some((extra, names)) = nameless(row, call) {
             let text = crate::text::text(extra.to_token_stream());
             diagnostics.error(extra, message::nameless(row.name, &text, &names));
@@ -32,6 +37,12 @@ pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
             diagnostics.error(literal, message::not_a_closure(row, &text));
         }
     }
+}
+
+/// `Tariff::new(5)` and `tariff()` may make a process; `on_event(|e, ctx| …)` does not.
+fn is_made(expr: &Expr) -> bool {
+    let Expr::Call(call) = expr else { return false };
+    matches!(&*call.func, Expr::Path(path) if !path.path.get_ident().is_some_and(|name| name.to_string().starts_with("on_")))
 }
 
 /// `dedup_first(1h)`: what is beside the arguments of an operator has a name. The names that fit.
@@ -141,7 +152,10 @@ pub(super) fn streams(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         for arg in &call.args {
             match arg {
-                Arg::Value(expr) if row.fan_in => diagnostics.error(expr, message::fan_in_of_values(row)),
+                // one too many is reported by itself
+                Arg::Value(expr) if row.fan_in && call.args.len() <= row.max_args => {
+                    diagnostics.error(expr, message::fan_in_of_values(row))
+                }
                 Arg::Stream(chain) if !row.fan_in => {
                     let name = match &chain.start {
                         Start::Stream(name) => name.to_string(),

@@ -1,6 +1,7 @@
 //! What closures do and give back.
 
 use crate::diag::Message;
+use crate::ops::Operator;
 use proc_macro2::Ident;
 
 pub(crate) fn borrowed_key(help: &str) -> Message {
@@ -32,4 +33,12 @@ pub(crate) fn foreign_in_context(context: &Ident, name: &str, instead: &str) -> 
         ("", _) => message.help("a state is declared in the block, `let mut name: Type = initial;`, and is `*name` in the closures"),
         (instead, _) => message.help(format!("write `{context}.{instead}`")),
     }
+}
+
+pub(crate) fn not_a_block(operator: &Operator) -> Message {
+    Message::new(format!(
+        "`{}` takes a block of states and closures, or a process of your own",
+        operator.name
+    ))
+    .help(format!("write `{}`", operator.usage))
 }
