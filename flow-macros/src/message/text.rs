@@ -60,8 +60,7 @@ pub(crate) fn not_rust(reason: &str, at: Option<&str>) -> Message {
 }
 
 pub(crate) fn without_source(root: &str, is_call: bool) -> Message {
-    let message =
-        Message::new(format!("`{root}` is not a stream yet, so this pipeline has none"));
+    let message = Message::new(format!("`{root}` is not a stream yet, so this pipeline has none"));
     if is_call {
         message.help(format!("write `source({root})`"))
     } else {
