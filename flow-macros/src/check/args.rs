@@ -7,7 +7,7 @@ use crate::duration;
 use crate::free::Outside;
 use crate::graph::{Graph, Op};
 use crate::message;
-use crate::ops::{Closures, Named, Operator, Output, Value};
+use crate::ops::{Closures, Named, Operator, Output, Shape, Value};
 use crate::suggest::closest;
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -15,11 +15,12 @@ use syn::Expr;
 
 /// `.map()` and `.map(f, g)`: the table says how many an operator takes.
 pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
-    for (_, call, row) in calls(graph) {
+    for (node, call, row) in calls(graph) {
         if call.args.len() < row.min_args {
             diagnostics.error(&call.name, message::few_arguments(row.name, row.min_args, row.usage));
         } else if let (Closures::Block, Some(Arg::Value(expr @ (Expr::Closure(_) | Expr::Call(_))))) =
             (row.closures, call.args.first())
+            && node.input.shape != Shape::Windowed
             && !is_made(expr)
         {
             diagnostics.error(expr, message::not_a_block(row));
