@@ -18,22 +18,32 @@ struct Key {
     sum: Vec<Written>,
 }
 
-/// One more value of a state that lives as a whole.
+/// One more value of a state that lives as a whole, from the last that was written on.
 fn add(all: &mut Vec<Written>, one: Written) {
+    let last = all.iter().map(|of| of.1).fold(one.1, i64::max);
     all.push(one);
-    all.iter_mut().for_each(|of| of.1 = one.1);
+    all.iter_mut().for_each(|of| of.1 = last);
 }
 
 fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
     let mut keys: BTreeMap<String, Key> = BTreeMap::new();
-    let (mut now, mut rows) = (None::<i64>, Vec::new());
+    let (mut now, mut rows, mut expired) = (None::<i64>, Vec::new(), 0);
     for arrival in &input {
         match arrival {
             Arrival::Watermark(w) => {
                 now = now.max(Some(*w));
+                let lives = |one: &Written| one.1.checked_add(ttl).is_none_or(|end| Some(end) > now);
                 for key in keys.values_mut() {
-                    for all in [&mut key.value, &mut key.map, &mut key.list, &mut key.largest, &mut key.sum] {
-                        all.retain(|one| Some(one.1 + ttl) > now);
+                    let folded = [&mut key.largest, &mut key.sum];
+                    for all in [&mut key.value, &mut key.map, &mut key.list] {
+                        let before = all.len();
+                        all.retain(|one| lives(one));
+                        expired += before - all.len();
+                    }
+                    // What has been made of many values is one.
+                    for all in folded.into_iter().filter(|all| all.first().is_some_and(|one| !lives(one))) {
+                        all.clear();
+                        expired += 1;
                     }
                 }
             }
@@ -42,7 +52,7 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
                 let (n, written) = (el.name[1..].parse().expect("a number"), now.unwrap_or(el.time));
                 match &el.name[..1] {
                     "w" => key.value = vec![(n, written)],
-                    "m" => {
+                    "m" | "o" => {
                         key.map.retain(|one| one.0 != n);
                         key.map.push((n, written));
                     }
@@ -56,9 +66,19 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
                         rows.push(format!("{}/{}", el.key, shown(largest, None, sum)));
                         if renews {
                             let both = key.largest.iter_mut().chain(&mut key.sum);
-                            both.for_each(|one| one.1 = written);
+                            both.for_each(|one| one.1 = one.1.max(written));
                         }
                     }
+                    "p" if renews => key.list.iter_mut().take(1).for_each(|one| one.1 = written),
+                    "p" => {}
+                    "f" => drop(key.list.drain(..key.list.len().min(1))),
+                    "e" => key.list.retain(|one| one.0 != n),
+                    "t" => {
+                        for all in [&mut key.map, &mut key.list, &mut key.largest, &mut key.sum] {
+                            *all = vec![(n, written)];
+                        }
+                    },
+                    "c" => *key = Key::default(),
                     _ => {
                         let all = |of: &[Written]| of.iter().map(|one| one.0).collect::<Vec<_>>();
                         let mut map = all(&key.map);
@@ -79,15 +99,19 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
     let step = format!("ttl {ttl}{}", if renews { " read" } else { "" });
     let id = format!("random: {step} {input:?}");
     let steps = vec![step.split(' ').map(str::to_owned).collect()];
-    Case { id, steps, inputs: vec![input], rows, ..Case::default() }
+    let expired = Some(i64::try_from(expired).expect("few entries"));
+    Case { id, steps, inputs: vec![input], rows, expired, ..Case::default() }
 }
 
 fn commands() -> impl Strategy<Value = Vec<Arrival>> {
-    let kinds = prop::sample::select(vec![
-        "w", "m", "m", "d", "l", "x", "x", "a", "a", "q", "q", "r", "r", "r", "W", "W",
-    ]);
-    prop::collection::vec((kinds, 0..3, 0i64..6, -9i64..9), 0..40).prop_map(|steps| {
-        let mut now = -10;
+    let kinds = vec![
+        "w", "m", "m", "d", "l", "l", "o", "p", "f", "e", "t", "c", "x", "x", "a", "a", "q", "q", "r", "r", "r",
+        "W", "W", "W",
+    ];
+    let steps = prop::collection::vec((prop::sample::select(kinds), 0..3, 0i64..6, -9i64..9), 0..40);
+    // At most 200 go by, and an element is at most 8 ahead: that is the end of time.
+    let from = prop::sample::select(vec![-10, i64::MIN + 19, i64::MAX - 209]);
+    (from, steps).prop_map(|(mut now, steps)| {
         let arrival = |(kind, key, n, ahead): (&str, i32, i64, i64)| {
             if kind == "W" {
                 now += n;

@@ -28,6 +28,8 @@ pub struct Around<K> {
     pub processing: Timers<K>,
     /// Where the watermark is.
     pub watermark: Timestamp,
+    /// Where it is for what has a time to live: the end of the input moves it no further than to the last timer in event time.
+    lived: Timestamp,
     /// Where it goes.
     target: Timestamp,
     /// The last instant of the clock whose timers have fired.
@@ -37,6 +39,8 @@ pub struct Around<K> {
     /// Whether a timer of the clock is firing.
     firing: bool,
     now: Option<Timestamp>,
+    /// The latest that has been read of the clock.
+    latest: Timestamp,
     clock: Option<Arc<dyn Clock>>,
     /// The number of this instance, and how many there are.
     pub instance: (usize, usize),
@@ -54,11 +58,13 @@ impl<K> Default for Around<K> {
             event: Timers::default(),
             processing: Timers::default(),
             watermark: start,
+            lived: start,
             target: start,
             fired: start,
             until: start,
             firing: false,
             now: None,
+            latest: start,
             clock: None,
             instance: (0, 1),
             dropped: Counter::default(),
@@ -85,8 +91,9 @@ impl<K> Around<K> {
             return now;
         }
         let now = self.clock.as_ref().map_or(Timestamp::MIN, |clock| clock.wall());
-        self.now = Some(now);
-        now
+        self.latest = self.latest.max(now);
+        self.now = Some(self.latest);
+        self.latest
     }
 
     /// The clock is to be read anew.
@@ -96,7 +103,7 @@ impl<K> Around<K> {
 
     /// What time it is, for a record at `record`.
     pub fn moment(&mut self, record: Timestamp) -> Moment {
-        Moment { clock: self.now(), watermark: self.watermark, record }
+        Moment { clock: self.now(), watermark: self.lived, record }
     }
 
     /// Something of a key with this hash expires at `at`.
@@ -184,10 +191,14 @@ impl<K: Clone> Around<K> {
         let event = self.event.pop(self.target).map(|timer| (In::Event, timer));
         let (time, timer) = event.or_else(|| {
             self.watermark = self.watermark.max(self.target);
+            if !self.is_ending() {
+                self.lived = self.watermark;
+            }
             self.processing.pop(self.until).map(|timer| (In::Processing, timer))
         })?;
         if time == In::Event {
             self.watermark = self.watermark.max(timer.due);
+            self.lived = self.watermark;
         } else {
             (self.firing, self.fired) = (true, self.fired.max(timer.due));
         }

@@ -188,7 +188,8 @@ where
     }
 
     fn open(&mut self, _: &crate::stage::Context) -> Result<(), OpError> {
-        self.states.check().map_err(Into::into)
+        let timed = S::of(Timestamp::MAX).time() == Timestamp::MAX;
+        self.states.check(timed).map_err(Into::into)
     }
 
     #[inline(always)]

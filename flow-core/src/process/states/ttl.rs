@@ -32,6 +32,9 @@ pub struct Now {
     pub write: i64,
 }
 
+/// What time it is where nobody has said yet that something expires: what is written then is stamped when that is said.
+pub(super) const UNSTAMPED: Now = Now { read: i64::MIN, write: i64::MIN };
+
 impl Moment {
     /// Where nobody asks.
     pub const NONE: Moment =
@@ -96,6 +99,17 @@ impl Ttl {
     pub fn check(&self) -> Result<(), String> {
         let is = Millis(self.length);
         if self.length > 0 { Ok(()) } else { Err(format!("a time to live of {is}: it has to be positive")) }
+    }
+
+    /// [`Ttl::check`], on a stream that is `timed`: that has event time.
+    pub(super) fn check_on(&self, timed: bool) -> Result<(), String> {
+        if self.on == On::Watermark && !timed {
+            return Err(
+                "a time to live on the watermark, on a stream without event time: it would never be over"
+                    .into(),
+            );
+        }
+        self.check()
     }
 
     /// The first instant at which something is no longer there that was written at `written`; never, where time ends before that.
