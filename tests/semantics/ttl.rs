@@ -61,7 +61,8 @@ pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
                 "o" => *map.or_insert_with(n, || ()) = (),
                 "t" => {
                     (*list, *map) = (ListState::new(), MapState::new());
-                    (*largest, *sum) = (ReducingState::new(i64::max), AggregatingState::new(|a| a.sum(|n| *n)));
+                    (*largest, *sum) =
+                        (ReducingState::new(i64::max), AggregatingState::new(|a| a.sum(|n| *n)));
                     largest.add(n);
                     sum.add(&n).expect("small numbers");
                     list.push(n);

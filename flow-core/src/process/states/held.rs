@@ -99,7 +99,7 @@ pub struct Held<'a, T> {
 impl<T> Deref for Held<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        if self.renews && self.written.get().is_some() {
+        if self.renews && self.written.get().is_some_and(|written| written < self.now) {
             self.written.set(Some(self.now));
         }
         self.value

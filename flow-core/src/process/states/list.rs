@@ -63,7 +63,7 @@ impl<T> ListState<T> {
         let renews = self.ttl.is_some_and(|ttl| ttl.renews);
         self.entries.iter().map(move |(value, written)| {
             if renews {
-                written.set(self.now.write);
+                written.set(self.now.write.max(written.get()));
                 self.mixed.set(true);
             }
             value

@@ -82,7 +82,7 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
 
     fn read<'a>(&self, entry: &'a Entry<V>) -> &'a V {
         if self.ttl.is_some_and(|ttl| ttl.renews) {
-            entry.written.set(self.now.write);
+            entry.written.set(self.now.write.max(entry.written.get()));
         }
         &entry.value
     }
@@ -95,7 +95,7 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
     /// The value of `key`, to be changed: it is written.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let entry = self.entries.get_mut(key)?;
-        entry.written.set(self.now.write);
+        entry.written.set(self.now.write.max(entry.written.get()));
         Some(&mut entry.value)
     }
 
@@ -132,7 +132,7 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
             self.add(key.clone(), make());
         }
         let entry = self.entries.get_mut(&key).expect("it has been added");
-        entry.written.set(self.now.write);
+        entry.written.set(self.now.write.max(entry.written.get()));
         &mut entry.value
     }
 
