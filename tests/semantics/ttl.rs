@@ -13,6 +13,7 @@ use flow_core::process::{AggregatingState, ListState, MapState, ReducingState, T
 pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
     let ttl = Ttl::new(Millis(number(words[1]))).on_watermark();
     let ttl = if words.get(2) == Some(&"read") { ttl.renewed_by_reading() } else { ttl };
+    let new_sum = || AggregatingState::new(|a| a.sum(|n: &i64| *n));
     let states = (
         Timed::new(|| None::<i64>, ttl),
         (
@@ -21,19 +22,13 @@ pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
                 TimedEntries::new(ListState::<i64>::new, ttl),
                 (
                     WithFunction(TimedEntries::new(|| ReducingState::new(|a: i64, b| a.max(b)), ttl)),
-                    (
-                        WithFunction(TimedEntries::new(
-                            || AggregatingState::new(|a| a.sum(|n: &i64| *n)),
-                            ttl,
-                        )),
-                        (),
-                    ),
+                    (WithFunction(TimedEntries::new(new_sum, ttl)), ()),
                 ),
             ),
         ),
     );
     let shown = stream.key_by(|el| el.key.clone()).declare(states).on_event(
-        |(mut value, (map, (list, (largest, (sum, ()))))), el: El, ctx| {
+        move |(mut value, (map, (list, (largest, (sum, ()))))), el: El, ctx| {
             let (kind, n) = el.name.split_at(1);
             let n = number(n);
             match kind {
@@ -61,8 +56,7 @@ pub fn ttl(stream: Elements, words: &[&str]) -> Elements {
                 "o" => *map.or_insert_with(n, || ()) = (),
                 "t" => {
                     (*list, *map) = (ListState::new(), MapState::new());
-                    (*largest, *sum) =
-                        (ReducingState::new(i64::max), AggregatingState::new(|a| a.sum(|n| *n)));
+                    (*largest, *sum) = (ReducingState::new(i64::max), new_sum());
                     largest.add(n);
                     sum.add(&n).expect("small numbers");
                     list.push(n);
