@@ -32,7 +32,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     }
 
     /// The host's clock. It is read once for a batch.
-    pub fn now(&mut self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.around.now()
     }
 
@@ -47,7 +47,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     }
 
     /// What time it is, for what has a time to live.
-    pub(super) fn moment(&mut self) -> Moment {
+    pub(super) fn moment(&self) -> Moment {
         self.around.moment(self.stamp.time())
     }
 
@@ -63,7 +63,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     pub(super) fn settle(&mut self, settle: impl FnOnce(Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool) {
         let (now, hash, mut expired) = (self.around.moment(self.stamp.time()), self.hash, 0);
         let around = &mut *self.around;
-        self.clear |= settle(now, &mut expired, &mut |on, at| around.watch(on, at, hash));
+        self.clear |= settle(now, &mut expired, &mut |on, at| around.watched.add(on, at, hash));
         self.around.expired.add(expired);
     }
 

@@ -8,7 +8,7 @@
 //! * [`sides`]: what it emits beside its results, as streams of their own;
 //! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them; [`connect`]: two streams before one;
 //!   [`broadcast`]: one beside a stream that every instance reads;
-//! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down.
+//! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down; `watched`: when what has a time to live is looked at.
 
 pub mod around;
 pub mod block;
@@ -22,6 +22,9 @@ pub mod kinds;
 mod saved;
 pub mod sides;
 pub mod states;
+#[cfg(test)]
+mod tests;
+mod watched;
 
 pub use broadcast::{BroadcastContext, BroadcastProcess};
 pub use chain::{ProcessOf, Processed};

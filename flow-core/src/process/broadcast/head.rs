@@ -198,7 +198,8 @@ where
             &keys::<Q>(),
             |state, hash, around| {
                 if P::LIVES {
-                    process.settle(state, Moment::NONE, &mut 0, &mut |on, at| around.watch(on, at, hash));
+                    process
+                        .settle(state, Moment::ANEW, &mut 0, &mut |on, at| around.watched.add(on, at, hash));
                 }
             },
         )

@@ -78,11 +78,10 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
         expired: &mut u64,
         watch: &mut dyn FnMut(On, i64),
     ) -> bool {
-        let now = now.on(self.ttl);
-        self.expire(stored, now.read, expired);
+        self.expire(stored, now.on(self.ttl).read, expired);
         let written = stored.written.get();
         let end = written.and_then(|written| self.ttl.end(written));
-        self.ttl.watch(end, now.read, &mut stored.watched, watch);
+        self.ttl.watch(end, now, &mut stored.watched, watch);
         written.is_none()
     }
 }

@@ -168,10 +168,9 @@ impl<T: Entries, I: Fn() -> T + Clone + Send + 'static> Declared for TimedEntrie
         stored
     }
     fn settle(&self, stored: &mut T, now: Moment, expired: &mut u64, watch: &mut dyn FnMut(On, i64)) -> bool {
-        let now = now.on(self.ttl);
-        *expired += stored.at(self.ttl, now);
+        *expired += stored.at(self.ttl, now.on(self.ttl));
         let first = stored.first();
-        self.ttl.watch(first, now.read, stored.watched(), watch);
+        self.ttl.watch(first, now, stored.watched(), watch);
         first.is_none()
     }
 }

@@ -21,6 +21,8 @@ pub struct Moment {
     pub watermark: Timestamp,
     /// The time of the record: what is written before the first watermark was written then.
     pub record: Timestamp,
+    /// Whether states are to ask again to be called when they expire, though they have.
+    pub anew: bool,
 }
 
 /// What time it is on one of them.
@@ -38,7 +40,10 @@ pub(super) const UNSTAMPED: Now = Now { read: i64::MIN, write: i64::MIN };
 impl Moment {
     /// Where nobody asks.
     pub const NONE: Moment =
-        Moment { clock: Timestamp::MIN, watermark: Timestamp::MIN, record: Timestamp::MIN };
+        Moment { clock: Timestamp::MIN, watermark: Timestamp::MIN, record: Timestamp::MIN, anew: false };
+
+    /// Before all time, so that nothing has expired; all states ask to be called.
+    pub const ANEW: Moment = Moment { anew: true, ..Moment::NONE };
 
     /// On the clock of `ttl`.
     pub fn on(self, ttl: Ttl) -> Now {
@@ -126,11 +131,11 @@ impl Ttl {
     pub(super) fn watch(
         self,
         first: Option<i64>,
-        now: i64,
+        now: Moment,
         watched: &mut i64,
         watch: &mut dyn FnMut(On, i64),
     ) {
-        if *watched <= now {
+        if now.anew || *watched <= now.on(self).read {
             *watched = i64::MAX;
         }
         if let Some(first) = first.filter(|first| *first < *watched) {
