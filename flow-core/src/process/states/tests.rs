@@ -172,8 +172,7 @@ fn a_timer_of_the_clock_sees_at_the_end_what_still_lives() {
         let s = s.declare((Timed::new(|| 0, ttl()), (Plain(|| ()), ()))).on_the_clock().on_event(
             |(mut value, _): (Held<'_, i32>, (&mut (), ())), n: i32, ctx| {
                 *value = n;
-                let at = ctx.now() + Millis(1_000_000);
-                ctx.set_processing_timer(at);
+                ctx.set_processing_timer(ctx.now() + Millis(1_000_000));
             },
         );
         job.add(s.on_processing_timer(|(value, _), _, ctx| ctx.emit(*value)).done().collect(&out));
