@@ -47,6 +47,8 @@ pub struct Around<K> {
     dropped: Counter,
     /// How much of the state has expired.
     pub expired: Counter,
+    /// What the user asked for that cannot be: it ends the job behind the call.
+    pub wrong: Option<String>,
     /// When something of a key expires.
     pub watched: Watched,
 }
@@ -69,6 +71,7 @@ impl<K> Default for Around<K> {
             instance: (0, 1),
             dropped: Counter::default(),
             expired: Counter::default(),
+            wrong: None,
             watched: Watched::default(),
         }
     }

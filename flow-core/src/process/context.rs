@@ -112,8 +112,8 @@ impl<K: Clone, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     /// From now on a timer of this key fires at each multiple of `every` in event time, as often as that is, until it is deleted
     /// or the input ends. The first is behind the watermark and the record.
     ///
-    /// # Panics
-    /// If `every` is not positive.
+    /// An interval that is not longer than zero ends the job.
+    #[track_caller]
     pub fn set_interval(&mut self, every: Millis)
     where
         S: InEventTime,
@@ -148,8 +148,8 @@ impl<K: Clone, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
 
     /// [`Context::set_interval`] on the host's clock.
     ///
-    /// # Panics
-    /// If `every` is not positive.
+    /// An interval that is not longer than zero ends the job.
+    #[track_caller]
     pub fn set_processing_interval(&mut self, every: Millis)
     where
         P: OnTheClock,
@@ -180,8 +180,20 @@ impl<K: Clone, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
         self.around.timers(time).delete(of, at);
     }
 
+    /// What cannot be is said behind the call; the state goes with it.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, what: String) {
+        self.around.wrong.get_or_insert(what);
+        self.clear = true;
+    }
+
+    #[track_caller]
     fn set_interval_from(&mut self, time: In, from: Timestamp, every: Millis) {
-        assert!(every.0 > 0, "an interval has to be longer than 0ms");
+        if every.0 <= 0 {
+            let at = std::panic::Location::caller();
+            return self.refuse(format!("{at}: an interval of {every}: it has to be longer than zero"));
+        }
         let of: Owner<K> = (self.hash, self.key, self.same);
         if !self.around.timers(time).has_interval(of, every.0) {
             let next = from.0.div_euclid(every.0).saturating_add(1).saturating_mul(every.0);

@@ -102,6 +102,10 @@ where
         if cx.clear {
             let key = key.clone();
             self.clear(keys, hash, &key);
+            // Asked here alone, so that a call costs no more for it.
+            if let Some(what) = self.around.wrong.take() {
+                return self.fail(&what.into());
+            }
         }
         if let Err(error) = called {
             return self.fail(&error);
