@@ -130,8 +130,9 @@ fn run(case: &Case, file: Option<&Path>, config: Config) -> Result<Option<Outcom
             if usize::try_from(ahead) != Ok(case.ahead) {
                 return Err(format!("{ahead} timestamps too far ahead, not {}", case.ahead));
             }
-            let split = i64::try_from(if case.has("split") || case.has("sides") { late.len() } else { 0 })
-                .expect("few rows");
+            // What stands as late and was not.
+            let aside = ["split", "sides", "beside"].iter().any(|step| case.has(step));
+            let split = i64::try_from(if aside { late.len() } else { 0 }).expect("few rows");
             let evicted = case.evicted.map(|_| counted(&report, ".evicted"));
             let expired = case.expired.map(|_| counted(&report, ".expired"));
             Ok(Some(Outcome { rows, late, counted: report.late() + split, evicted, expired }))

@@ -6,7 +6,7 @@ use super::side::{Side, side_type};
 use crate::diag::Message;
 use crate::message;
 use crate::suggest::closest;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprClosure, Local, Pat, Stmt, Token, Type};
@@ -111,6 +111,11 @@ impl Block {
     /// Whether one of its closures mentions this name.
     pub fn mentions(&self, name: &str) -> bool {
         self.handlers.iter().any(|one| mentions(one.closure.body.to_token_stream(), name))
+    }
+
+    /// Whether one of its closures emits something, or gives its context away to what may.
+    pub fn emits(&self) -> bool {
+        self.mentions("emit") || self.handlers.iter().any(Handler::gives_context_away)
     }
 
     pub(super) fn mistake(&mut self, at: &dyn ToTokens, message: Message) {
@@ -228,6 +233,36 @@ impl Block {
     }
 }
 
+impl Handler {
+    fn gives_context_away(&self) -> bool {
+        let context = match self.closure.inputs.last() {
+            Some(Pat::Type(typed)) => &*typed.pat,
+            Some(pat) => pat,
+            None => return false,
+        };
+        let Pat::Ident(context) = context else { return false };
+        stands_alone(self.closure.body.to_token_stream(), &context.ident)
+    }
+}
+
+/// Whether a name stands somewhere without a `.` behind it.
+fn stands_alone(tokens: TokenStream, name: &Ident) -> bool {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let alone = match token {
+            TokenTree::Ident(ident) if ident == *name => {
+                !matches!(tokens.peek(), Some(TokenTree::Punct(dot)) if dot.as_char() == '.')
+            }
+            TokenTree::Group(group) => stands_alone(group.stream(), name),
+            _ => false,
+        };
+        if alone {
+            return true;
+        }
+    }
+    false
+}
+
 impl State {
     /// Whether its entries expire one by one.
     pub fn is_of_entries(&self) -> bool {
@@ -247,10 +282,10 @@ impl State {
 
 fn mentions(tokens: TokenStream, word: &str) -> bool {
     tokens.into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == word,
+        TokenTree::Ident(ident) => ident == word,
         // in a format string
-        proc_macro2::TokenTree::Literal(text) => text.to_string().contains(&format!("{{{word}")),
-        proc_macro2::TokenTree::Group(group) => mentions(group.stream(), word),
+        TokenTree::Literal(text) => text.to_string().contains(&format!("{{{word}")),
+        TokenTree::Group(group) => mentions(group.stream(), word),
         _ => false,
     })
 }
