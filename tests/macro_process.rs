@@ -121,7 +121,9 @@ dataflow! {
 
     /// What is emitted is said by somebody else, who gets the context.
     fn by_another(numbers: Vec<u32>, out: Collected<String>) {
-        source(from_vec(numbers)).key_by(|n| *n).process({ on_event(|n, ctx| say(n, ctx)); }).collect(&out);
+        let numbers = source(from_vec(numbers)).key_by(|n| *n);
+        numbers.process({ on_event(|n, ctx| say(n, ctx)); }).collect(&out);
+        numbers.process({ on_event(|n, ctx| ctx.say(n)); }).collect(&out);
     }
 
     fn windows_behind_sides(numbers: Vec<(u32, i64)>, counts: Collected<u64>, rest: PathBuf) {
@@ -158,6 +160,16 @@ fn say(n: u32, ctx: &mut ProcessContext<'_, u32, String, ()>) {
     ctx.emit(format!("{n}"));
 }
 
+trait Say {
+    fn say(&mut self, n: u32);
+}
+
+impl Say for ProcessContext<'_, u32, String, ()> {
+    fn say(&mut self, n: u32) {
+        say(n, self);
+    }
+}
+
 #[test]
 fn sides_beside_a_broadcast() {
     let (above, below, waited) = (Collected::new(), Collected::new(), Collected::new());
@@ -189,7 +201,7 @@ fn a_process_needs_no_results() {
 fn a_context_may_be_given_away() {
     let out = Collected::new();
     by_another(vec![7], out.clone()).run().expect("a run");
-    assert_eq!(out.take(), ["7"]);
+    assert_eq!(out.take(), ["7", "7"]);
 }
 
 #[test]

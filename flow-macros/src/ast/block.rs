@@ -115,7 +115,7 @@ impl Block {
 
     /// Whether one of its closures emits something, or gives its context away to what may.
     pub fn emits(&self) -> bool {
-        self.mentions("emit") || self.handlers.iter().any(Handler::gives_context_away)
+        self.handlers.iter().any(Handler::may_emit)
     }
 
     pub(super) fn mistake(&mut self, at: &dyn ToTokens, message: Message) {
@@ -234,33 +234,52 @@ impl Block {
 }
 
 impl Handler {
-    fn gives_context_away(&self) -> bool {
+    fn may_emit(&self) -> bool {
+        if self.name == "on_broadcast" {
+            return false;
+        }
         let context = match self.closure.inputs.last() {
             Some(Pat::Type(typed)) => &*typed.pat,
             Some(pat) => pat,
             None => return false,
         };
         let Pat::Ident(context) = context else { return false };
-        stands_alone(self.closure.body.to_token_stream(), &context.ident)
+        may_emit(self.closure.body.to_token_stream(), &context.ident)
     }
 }
 
-/// Whether a name stands somewhere without a `.` behind it.
-fn stands_alone(tokens: TokenStream, name: &Ident) -> bool {
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let alone = match token {
-            TokenTree::Ident(ident) if ident == *name => {
-                !matches!(tokens.peek(), Some(TokenTree::Punct(dot)) if dot.as_char() == '.')
-            }
-            TokenTree::Group(group) => stands_alone(group.stream(), name),
-            _ => false,
-        };
-        if alone {
-            return true;
+/// What a context can do beside emitting results.
+const EMITS_NOTHING: &[&str] = &[
+    "key",
+    "now",
+    "timestamp",
+    "watermark",
+    "instance",
+    "parallelism",
+    "clear",
+    "output",
+    "set_timer",
+    "delete_timer",
+    "set_interval",
+    "delete_interval",
+    "set_processing_timer",
+    "delete_processing_timer",
+    "set_processing_interval",
+    "delete_processing_interval",
+];
+
+/// Whether anything is done with `context` that may emit: another method than these, or it stands alone.
+fn may_emit(tokens: TokenStream, context: &Ident) -> bool {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    tokens.iter().enumerate().any(|(i, token)| match token {
+        TokenTree::Ident(ident) if ident == context => {
+            let dot = matches!(tokens.get(i + 1), Some(TokenTree::Punct(dot)) if dot.as_char() == '.');
+            let method = tokens.get(i + 2).map(ToString::to_string).unwrap_or_default();
+            !dot || !EMITS_NOTHING.contains(&method.as_str())
         }
-    }
-    false
+        TokenTree::Group(group) => may_emit(group.stream(), context),
+        _ => false,
+    })
 }
 
 impl State {
