@@ -174,6 +174,13 @@ impl Building<'_> {
         match node.op {
             Op::UnionEnds | Op::Union => self.union::<K>(node),
             Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) => self.split::<K>(node),
+            Op::Beside(n) => {
+                let out = self.end::<Plain>(node.outputs[0]);
+                let (keyed, all, sums) = rolling::beside::<K>(n, out);
+                self.job.add(sums);
+                self.give::<K>(input, keyed);
+                self.give::<K>(node.inputs[1], all);
+            }
             Op::EventTime(disorder) => {
                 let out = self.end::<Timed>(node.outputs[0]);
                 let timed = K::branch().event_time(|r| r.ts).disorder(Millis(disorder));

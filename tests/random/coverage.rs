@@ -17,6 +17,7 @@ pub struct Coverage {
 const EXPECTED: &[&str] = &[
     "aggregate",
     "apply",
+    "beside",
     "boundary",
     "boxed",
     "broadcast",
@@ -138,6 +139,7 @@ fn is_exchange(op: &Op) -> bool {
             | PartitionBy
             | Roll(..)
             | Distinct
+            | Beside(_)
             | Window(_)
             | Session(_)
             | Counted(_)

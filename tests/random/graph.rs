@@ -56,7 +56,7 @@ impl Graph {
             from = lossy.unwrap_or_else(|| self.timed(from, step.disorder));
         }
         let mut inputs = vec![from];
-        if matches!(step.op, Op::Union | Op::UnionEnds) {
+        if matches!(step.op, Op::Union | Op::UnionEnds | Op::Beside(_)) {
             let mut other = usize::from(step.other) % self.ports.len();
             if self.ports[from].timed != self.ports[other].timed {
                 inputs[0] = self.timed(from, step.disorder);

@@ -40,6 +40,7 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
         Op::EventTime(disorder) => event_time(inputs[0], *disorder)?.into(),
         Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) => split(op, inputs[0]),
         Op::UnionEnds | Op::Union => union(inputs[0], inputs[1])?.into(),
+        Op::Beside(n) => keyed::beside(inputs[0], inputs[1], *n, p)?.into(),
         Op::Roll(form, roll) => keyed::roll(&keyed::keyed(inputs[0], Some(*form)), *roll, p)?.into(),
         Op::Distinct => keyed::distinct(inputs[0], p)?.into(),
         Op::Window(window) => windows::window(&keyed::keyed(inputs[0], window.form), window, p)?,

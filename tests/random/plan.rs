@@ -124,6 +124,8 @@ pub enum Op {
     UnionEnds,
     /// `a.union(b)`, which owns both.
     Union,
+    /// `a.key_by(|r| r.key % n).connect_broadcast(b)`, and a process that adds up both and tells it at the end.
+    Beside(u8),
 }
 
 /// Where records come from.
@@ -246,6 +248,7 @@ fn routes() -> impl Strategy<Value = Op> {
         1 => (0..4u8).prop_map(Op::SplitResult),
         2 => Just(Op::UnionEnds),
         2 => Just(Op::Union),
+        2 => (1..=KEYS).prop_map(Op::Beside),
     ]
 }
 

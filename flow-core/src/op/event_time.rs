@@ -40,6 +40,10 @@ struct Waits {
 
 impl Waits {
     fn pulse(&self, cx: &mut BuildCx, meta: &Meta) -> Pulse {
+        if let Some(idle) = self.idle.filter(|idle| idle.0 <= 0) {
+            let what = format!("an idle of {idle}: it has to be longer than zero");
+            cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+        }
         let member = self.align.map(|ahead| cx.align(meta, ahead));
         Pulse::new(self, member)
     }

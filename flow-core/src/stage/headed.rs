@@ -30,8 +30,10 @@ pub struct HeadStage {
     begun: bool,
     /// The last watermark passed on.
     passed: Timestamp,
-    /// All inputs are idle, which has not been passed on: the head keeps elements that wait.
+    /// All inputs are idle, which has not been passed on: the head keeps elements that wait, or the clock has come to something.
     idle: bool,
+    /// That all inputs are idle has been passed on, so that nothing may leave before [`Mark::Active`].
+    silent: bool,
     /// The clock has come to something that has not been emitted whole.
     overdue: bool,
     ended: bool,
@@ -56,6 +58,7 @@ impl HeadStage {
             begun: false,
             passed: Timestamp::MIN,
             idle: false,
+            silent: false,
             overdue: false,
             ended: false,
             spent: Vec::new(),
@@ -71,6 +74,11 @@ impl HeadStage {
                 Mark::Watermark(w) => self.head.watermark(w),
                 Mark::End => self.head.end(),
                 Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
+            }
+            if !matches!(mark, Mark::Idle | Mark::Barrier(_)) {
+                // Where all that are left end, nobody has said that they speak again.
+                self.speak();
+                self.idle = false;
             }
         }
         let fire = self.head.fire();
@@ -95,12 +103,12 @@ impl HeadStage {
                 self.passed = passes;
                 Mark::Watermark(passes)
             }
-            Mark::Idle if self.head.waits() => {
+            Mark::Idle => {
                 self.idle = true;
-                return;
+                return self.pass_idle();
             }
-            // That they were idle has not been said.
-            Mark::Active if std::mem::take(&mut self.idle) => return,
+            // It has been said before anything was fired.
+            Mark::Active => return,
             mark => mark,
         };
         self.head.tail().mark(mark);
@@ -109,8 +117,16 @@ impl HeadStage {
     /// Passes on that all inputs are idle, if that has been held back and nothing waits any more.
     fn pass_idle(&mut self) {
         if self.idle && !self.head.waits() {
-            self.idle = false;
+            (self.idle, self.silent) = (false, true);
             self.head.tail().mark(Mark::Idle);
+        }
+    }
+
+    /// Something may leave: takes back that all inputs are idle, where it has been passed on; [`HeadStage::pass_idle`] says it again.
+    fn speak(&mut self) {
+        if std::mem::take(&mut self.silent) {
+            self.idle = true;
+            self.head.tail().mark(Mark::Active);
         }
     }
 
@@ -211,6 +227,7 @@ impl Stage for HeadStage {
                 self.ended = true;
                 self.head.tail().mark(Mark::End);
             } else if self.overdue {
+                self.speak();
                 self.overdue = self.head.fire() == Fire::Paused;
                 if self.overdue {
                     return Ok(Step::Worked);

@@ -46,7 +46,11 @@ fn a_process_with_sides() {
                         (),
                     ))
                     .with_sides::<(Small,)>()
-                    .on_event(move |(largest, ()), p, ctx| {
+                    .on_event::<
+                        EmitsNothing,
+                        _,
+                        _,
+                    >(move |(largest, ()), p, ctx| {
                         let _ = &largest;
                         let small = Side::<
                             Small,
