@@ -66,9 +66,16 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     let mut stream = if let Some(words) = join {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let [left, right] = &partitions[..] else { panic!("{}: a join has two inputs", case.id) };
-        let side =
-            |steps: &Vec<Step<El>>, last| seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
-        crate::joins::join(job, side(left, false), side(right, true), &words, probe)
+        let mut side = |steps: &Vec<Step<El>>, last| {
+            let mut stream = seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
+            for words in case.steps.iter().take_while(|words| words[0] != "join") {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                stream = step(job, stream, &words, probe);
+            }
+            stream
+        };
+        let (left, right) = (side(left, false), side(right, true));
+        crate::joins::join(job, left, right, &words, probe)
     } else if case.has("union") {
         let last = partitions.len() - 1;
         let each = partitions.into_iter().enumerate();
@@ -81,7 +88,9 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     if join.is_none() {
         stream = seen(stream, probe);
     }
-    for words in &case.steps {
+    // Steps before a join are those of each of its sides.
+    let behind = case.steps.iter().position(|words| words[0] == "join").map_or(0, |at| at + 1);
+    for words in &case.steps[behind..] {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         stream = step(job, stream, &words, probe);
     }
