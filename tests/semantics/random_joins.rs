@@ -131,6 +131,17 @@ impl Windows {
     }
 }
 
+/// The rows of elements without a key: each is in a session of its own.
+fn sessions_of_nothing(form: &str, gap: i64, lefts: &[El], rights: &[El]) -> Vec<String> {
+    let left = lefts.iter().map(|el| (el.time, (vec![el.clone()], Vec::new())));
+    let right = rights.iter().map(|el| (el.time, (Vec::new(), vec![el.clone()])));
+    let rows = left.chain(right).flat_map(|(start, sides)| {
+        let rows = rows_of(form, "nothing", &sides).into_iter();
+        rows.map(move |row| format!("[{start},{}) nothing/{row}", start + gap))
+    });
+    rows.collect()
+}
+
 fn window_case(form: &str, windows: Windows, inputs: [Vec<Arrival>; 2]) -> Case {
     let mut keys: BTreeMap<String, Sides> = BTreeMap::new();
     for el in elements(&inputs[0]) {
@@ -141,6 +152,12 @@ fn window_case(form: &str, windows: Windows, inputs: [Vec<Arrival>; 2]) -> Case 
     }
     let mut rows = Vec::new();
     for (key, (lefts, rights)) in &keys {
+        if let Windows::Session { gap } = windows
+            && key == "nothing"
+        {
+            rows.extend(sessions_of_nothing(form, gap, lefts, rights));
+            continue;
+        }
         let mut times: Vec<i64> = lefts.iter().chain(rights).map(|el| el.time).collect();
         times.sort_unstable();
         for window in windows.of(&times) {

@@ -64,6 +64,14 @@ impl HeadStage {
         }
     }
 
+    /// Fires what is due; that is done when it has left.
+    fn fire(&mut self) -> Fire {
+        match self.head.fire() {
+            Fire::Done if self.head.tail_ref().holds() => Fire::Paused,
+            fire => fire,
+        }
+    }
+
     /// Acts on the first due mark; whether it is dealt with.
     fn act(&mut self, mark: Mark) -> Fire {
         if !std::mem::replace(&mut self.begun, true) {
@@ -73,7 +81,7 @@ impl HeadStage {
                 Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
             }
         }
-        let fire = self.head.fire();
+        let fire = self.fire();
         if fire == Fire::Done {
             self.begun = false;
             self.pass_idle();
@@ -211,7 +219,7 @@ impl Stage for HeadStage {
                 self.ended = true;
                 self.head.tail().mark(Mark::End);
             } else if self.overdue {
-                self.overdue = self.head.fire() == Fire::Paused;
+                self.overdue = self.fire() == Fire::Paused;
                 if self.overdue {
                     return Ok(Step::Worked);
                 }

@@ -61,6 +61,11 @@ pub trait Tail: Send + 'static {
     fn tick(&mut self, now: i64) {
         let _ = now;
     }
+    /// Whether results of the head that it lies directly behind wait in it for room, which [`Tail::room`] then says there is none. Marks
+    /// stay behind them. Nobody else is asked.
+    fn holds(&self) -> bool {
+        false
+    }
     /// Whether it keeps state of the keys of the head that it lies directly behind; nobody else is asked.
     fn keeps_state(&self) -> bool {
         false
