@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 /// Rows that leave between two looks at the room downstream.
-const ROWS_AT_ONCE: usize = 1024;
+pub const ROWS_AT_ONCE: usize = 1024;
 
 /// A window's result before its rows are made.
 type Whole<Q, L, R> = Windowed<Q, Groups<L, R>>;
@@ -125,5 +125,81 @@ where
 
     fn holds(&self) -> bool {
         !self.waiting.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::Mark;
+    use crate::error::Result;
+    use crate::join::form::{CoGroup, Full, Inner};
+    use crate::stage::OpenCx;
+    use crate::time::{Grid, Timestamp};
+    use crate::window::late::DropLate;
+
+    /// Has room for so many pushes after each look.
+    struct Narrow<T> {
+        rows: Vec<T>,
+        since: usize,
+        most: usize,
+        looks: usize,
+    }
+
+    impl<T: Send + 'static> Push<Windowed<Option<u8>, T>, Timestamp> for Narrow<T> {
+        fn push(&mut self, item: Windowed<Option<u8>, T>, _: Timestamp) {
+            self.rows.push(item.value);
+            self.since += 1;
+            self.most = self.most.max(self.since);
+        }
+    }
+
+    impl<T: Send + 'static> Tail for Narrow<T> {
+        fn open(&mut self, _: &mut OpenCx) -> Result<()> {
+            Ok(())
+        }
+        fn mark(&mut self, _: Mark) {}
+        fn grid(&self) -> Grid {
+            Grid::none()
+        }
+        fn room(&mut self) -> bool {
+            (self.since, self.looks) = (0, self.looks + 1);
+            !self.looks.is_multiple_of(2)
+        }
+        fn flush(&mut self) {}
+        fn enough(&self) -> bool {
+            false
+        }
+    }
+
+    /// The rows of windows of so many elements on both sides, all pushed at once.
+    fn rows<F: Grouping<usize, usize, Out: Send>>(
+        windows: &[(usize, usize)],
+        key: Option<u8>,
+    ) -> Vec<F::Out> {
+        let narrow = Narrow { rows: Vec::new(), since: 0, most: 0, looks: 0 };
+        let mut all = Rows::<Option<u8>, usize, usize, F, DropLate, Timestamp, _>::new(narrow);
+        for (lefts, rights) in windows {
+            let value = ((0..*lefts).collect(), (0..*rights).collect());
+            all.push(Windowed { key, start: Timestamp(0), end: Timestamp(9), value }, Timestamp(8));
+        }
+        while all.holds() {
+            let room = all.room();
+            assert!(!(room && all.holds()), "there is no room as long as rows wait");
+        }
+        assert!(all.next.most <= ROWS_AT_ONCE, "{} at once", all.next.most);
+        all.next.rows
+    }
+
+    #[test]
+    fn a_window_of_many_rows_stops_and_goes_on() {
+        let found = rows::<Inner>(&[(2, 3), (90, 70), (0, 5), (40, 60)], Some(1));
+        let pairs = |lefts: usize, rights: usize| (0..lefts * rights).map(move |i| (i / rights, i % rights));
+        assert_eq!(found, pairs(2, 3).chain(pairs(90, 70)).chain(pairs(40, 60)).collect::<Vec<_>>());
+        let alone = rows::<Full>(&[(3_000, 2_000)], None);
+        let lefts = (0..3_000).map(|left| (Some(left), None));
+        assert_eq!(alone, lefts.chain((0..2_000).map(|right| (None, Some(right)))).collect::<Vec<_>>());
+        assert_eq!(rows::<CoGroup>(&[(1, 1); 3_000], Some(1)).len(), 3_000);
+        assert_eq!(rows::<CoGroup>(&[(1, 2); 2], None).len(), 4, "nothing is with nothing");
     }
 }

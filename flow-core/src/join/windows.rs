@@ -116,7 +116,7 @@ impl JoinWindow for Global {
     fn text(&self) -> String {
         Everything.text()
     }
-    keeping!(|self, lateness, next, meta| { Everything.keeping(lateness, next, meta) });
+    keeping!(|self, lateness, next, meta| Everything.keeping(lateness, next, meta));
 }
 
 impl JoinWindow for Session<Fixed> {
