@@ -109,18 +109,24 @@ where
 {
     forward_tail!(next: open mark grid flush enough deadline tick);
 
-    /// None before all that waits has left.
+    /// None before all that waits has left, of which some leaves now.
     fn room(&mut self) -> bool {
-        loop {
-            if !self.next.room() {
-                return false;
-            }
-            self.free = ROWS_AT_ONCE;
-            if self.waiting.is_empty() {
-                return true;
-            }
-            self.drain();
+        if !self.next.room() {
+            return false;
         }
+        self.free = ROWS_AT_ONCE;
+        if self.waiting.is_empty() {
+            return true;
+        }
+        if self.next.enough() {
+            self.waiting.clear();
+        }
+        self.drain();
+        self.waiting.is_empty() && self.next.room()
+    }
+
+    fn is_clear(&mut self) -> bool {
+        self.next.room()
     }
 
     fn holds(&self) -> bool {

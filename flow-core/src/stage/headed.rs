@@ -211,6 +211,8 @@ impl Stage for HeadStage {
         loop {
             self.faults.check()?;
             if !self.head.tail().room() {
+                // What waits there may go on at once, as soon as the host has been heard.
+                worked |= self.head.tail_ref().holds() && self.head.tail().is_clear();
                 return Ok(if worked { Step::Worked } else { Step::Full });
             }
             if self.ended {
@@ -242,7 +244,7 @@ impl Stage for HeadStage {
     }
 
     fn room(&mut self) -> bool {
-        self.head.tail().room()
+        self.head.tail().is_clear()
     }
 
     fn flush(&mut self) {
