@@ -67,6 +67,14 @@ impl HeadStage {
         }
     }
 
+    /// Fires what is due; that is done when it has left.
+    fn fire(&mut self) -> Fire {
+        match self.head.fire() {
+            Fire::Done if self.head.tail_ref().holds() => Fire::Paused,
+            fire => fire,
+        }
+    }
+
     /// Acts on the first due mark; whether it is dealt with.
     fn act(&mut self, mark: Mark) -> Fire {
         if !std::mem::replace(&mut self.begun, true) {
@@ -81,7 +89,7 @@ impl HeadStage {
                 self.idle = false;
             }
         }
-        let fire = self.head.fire();
+        let fire = self.fire();
         if fire == Fire::Done {
             self.begun = false;
             self.pass_idle();
@@ -219,6 +227,8 @@ impl Stage for HeadStage {
         loop {
             self.faults.check()?;
             if !self.head.tail().room() {
+                // What waits there may go on at once, as soon as the host has been heard.
+                worked |= self.head.tail_ref().holds() && self.head.tail().is_clear();
                 return Ok(if worked { Step::Worked } else { Step::Full });
             }
             if self.ended {
@@ -228,7 +238,7 @@ impl Stage for HeadStage {
                 self.head.tail().mark(Mark::End);
             } else if self.overdue {
                 self.speak();
-                self.overdue = self.head.fire() == Fire::Paused;
+                self.overdue = self.fire() == Fire::Paused;
                 if self.overdue {
                     return Ok(Step::Worked);
                 }
@@ -251,7 +261,7 @@ impl Stage for HeadStage {
     }
 
     fn room(&mut self) -> bool {
-        self.head.tail().room()
+        self.head.tail().is_clear()
     }
 
     fn flush(&mut self) {

@@ -79,6 +79,12 @@ pub trait Gap<T>: Clone + Send + 'static {
     fn of(&self, record: &T) -> Result<Self::Sent, OpError>;
     /// The gap, when it has crossed.
     fn length(&self, sent: Self::Sent) -> Millis;
+    /// Whether each element of a key, or of what holds the key, is in a session of its own, which no other joins.
+    #[inline(always)]
+    fn is_apart<Q: 'static>(key: &Q) -> bool {
+        let _ = key;
+        false
+    }
     /// Whether the description makes sense.
     ///
     /// # Errors

@@ -39,6 +39,9 @@ use invert::Invert;
 use slices::Slices;
 use stacks::Stacks;
 
+/// Windows that an element may be in at most.
+const OVERLAPPING_MAX: i128 = 100_000;
+
 /// Windows of one size, which begin one slide after the other, aligned to the epoch plus an offset.
 #[derive(Debug, Clone, Copy)]
 pub struct Sliding {
@@ -132,6 +135,11 @@ impl Assign for Sliding {
         if slide > size && !gaps {
             let what = format!("windows of {size}, one each {slide}, leave out what lies between them");
             return refuse(format!("{what}: say `gaps = true` if that is meant"));
+        }
+        if i128::from(size.0) > i128::from(slide.0) * OVERLAPPING_MAX {
+            let windows = self.slices().windows_of_a_record();
+            let what = format!("windows of {size}, one each {slide}: each element would be in {windows}");
+            return refuse(format!("{what}, and {OVERLAPPING_MAX} are the limit"));
         }
         Ok(())
     }
