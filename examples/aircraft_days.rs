@@ -10,7 +10,7 @@ aircraft_days [INPUT] [-o FILE] [--gap DUR] [--disorder DUR] [-p N]
 
 Flights and miles of each aircraft in each of its days, as CSV. A day is a session: departures that are at most the gap apart.
 
-  INPUT           flights as CSV; a part of the repository's data unless given
+  INPUT           flights as CSV, `-` for standard input; a part of the repository's data unless given
   -o FILE         where the result goes, instead of standard output
   --gap DUR       the longest pause within a day (500ms, 5s, 15min, 1h, 1d); 6h unless given
   --disorder DUR  how far out of order flights may be; 1d unless given
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
         let flights = args.input("flights.csv")?;
 
         let job = aircraft_days(flights, gap.into(), disorder.into(), days);
-        eprintln!("{}", job.parallelism(parallelism).run()?);
+        flow_examples::tell(&job.parallelism(parallelism).run()?);
         Ok(())
     })
 }

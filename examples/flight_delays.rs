@@ -11,7 +11,7 @@ flight_delays [INPUT] [-o FILE] [--late FILE] [--disorder DUR] [-p N]
 
 Flights, mean and largest departure delay per airport and hour, as CSV.
 
-  INPUT           flights as CSV; a part of the repository's data unless given
+  INPUT           flights as CSV, `-` for standard input; a part of the repository's data unless given
   -o FILE         where the result goes, instead of standard output
   --late FILE     where flights go that came too late for their hour, as CSV; they are counted in any case
   --disorder DUR  how far out of order flights may be (500ms, 5s, 15min, 1h, 1d); 1d unless given
@@ -93,7 +93,7 @@ fn main() -> ExitCode {
         let flights = args.input("flights.csv")?;
 
         let job = flight_delays(flights, disorder.into(), report, missed);
-        eprintln!("{}", job.parallelism(parallelism).run()?);
+        flow_examples::tell(&job.parallelism(parallelism).run()?);
         Ok(())
     })
 }

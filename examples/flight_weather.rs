@@ -10,7 +10,7 @@ flight_weather [FLIGHTS WEATHER] [-o FILE] [-p N]
 
 Each flight that left, with the weather of its origin and scheduled hour, as CSV.
 
-  FLIGHTS  flights as CSV, and
+  FLIGHTS  flights as CSV, `-` for standard input, and
   WEATHER  weather as CSV; parts of the repository's data unless both are given
   -o FILE  where the result goes, instead of standard output
   -p N     instances behind an exchange; 1 unless given
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
         let (flights, weather) = args.two_inputs("flights.csv", "weather.csv")?;
 
         let job = flight_weather(flights, weather, rows);
-        eprintln!("{}", job.parallelism(parallelism).run()?);
+        flow_examples::tell(&job.parallelism(parallelism).run()?);
         Ok(())
     })
 }

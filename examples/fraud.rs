@@ -10,7 +10,7 @@ fraud [INPUT] [-o FILE] [--disorder DUR] [-p N]
 
 Payments above 500.00 whose previous payment of the account was below 1.00 and at most a minute earlier, as CSV.
 
-  INPUT           payments as CSV with the header ts,account,amount, ts in ms; a sample unless given
+  INPUT           payments as CSV with the header ts,account,amount, ts in ms, `-` for standard input; a sample unless given
   -o FILE         where the result goes, instead of standard output
   --disorder DUR  how far out of order payments may be (500ms, 5s, 15min, 1h, 1d); 1d unless given
   -p N            instances behind an exchange; 1 unless given
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
         let payments = args.input("payments.csv")?;
 
         let job = fraud(payments, disorder.into(), report);
-        eprintln!("{}", job.parallelism(parallelism).run()?);
+        flow_examples::tell(&job.parallelism(parallelism).run()?);
         Ok(())
     })
 }

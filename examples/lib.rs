@@ -5,5 +5,5 @@ mod args;
 #[path = "support/time.rs"]
 mod time;
 
-pub use args::{Args, Stop, main, sample};
+pub use args::{Args, Stop, main, sample, tell};
 pub use time::utc_ms;

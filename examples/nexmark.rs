@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         if let Some(dumping) = dumping {
             dumping.join()?;
         }
-        eprintln!("{report}");
+        flow_examples::tell(&report);
         Ok(())
     })
 }

@@ -11,7 +11,7 @@ windows [INPUT…] [--kind KIND] [options] [-o FILE] [--late FILE] [-p N]
 
 Count, sum, smallest and largest value of each key and window, as CSV.
 
-  INPUT…         CSV with the columns ts, key and value, each file a source of its own; a sample unless given
+  INPUT…         CSV with the columns ts, key and value, each file a source of its own, `-` for standard input; a sample unless given
   --kind KIND    tumbling (unless given), sliding, session or count
   --size N       how long a window is: 1000 ms unless given; of count windows how many elements it has
   --slide N      sliding, count: from one window to the next, in ms or elements; of count windows the size unless given
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
         let files = Files { events: args.inputs(usize::MAX, "delays.csv")?, disorder, rows, late };
 
         match job(files).parallelism(parallelism).run() {
-            Ok(report) => eprintln!("{report}"),
+            Ok(report) => flow_examples::tell(&report),
             // Windows that cannot be: found before anything is read.
             Err(error) if error.kind() == ErrorKind::Plan => return Err(Stop::Arguments(error.to_string())),
             Err(error) => return Err(error.into()),

@@ -10,7 +10,7 @@ word_count [INPUT] [-o FILE] [-p N]
 
 The words of a text with their counts, `word,count`, by count descending, then by word.
 
-  INPUT    text in UTF-8; a part of the King James Bible unless given
+  INPUT    text in UTF-8, `-` for standard input; a part of the King James Bible unless given
   -o FILE  where the result goes, instead of standard output
   -p N     instances behind an exchange; 1 unless given
 
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         let mut rows = counted.take();
         rows.sort_unstable_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
         write(rows, output).run()?;
-        eprintln!("{report}");
+        flow_examples::tell(&report);
         Ok(())
     })
 }

@@ -6,6 +6,8 @@ mod broadcast;
 mod joins;
 #[path = "macro_forms/process.rs"]
 mod process;
+#[path = "macro_forms/written.rs"]
+mod written;
 
 use flow_core::graph::EdgeKind;
 use flow_core::prelude::*;

@@ -18,6 +18,10 @@ mod function;
 mod graph;
 #[path = "random/interpret.rs"]
 mod interpret;
+#[path = "random/joined.rs"]
+mod joined;
+#[path = "random/joins.rs"]
+mod joins;
 #[path = "random/keyed.rs"]
 mod keyed;
 #[path = "random/plan.rs"]

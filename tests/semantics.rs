@@ -14,6 +14,8 @@
 
 #[path = "semantics/aggregates.rs"]
 mod aggregates;
+#[path = "semantics/beside.rs"]
+mod beside;
 #[path = "semantics/case.rs"]
 mod case;
 #[path = "semantics/evicted.rs"]
@@ -76,5 +78,5 @@ macro_rules! suites {
 }
 suites!(
     windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, ttl, strategies, json,
-    evict, process, trigger, text
+    evict, process, trigger, text, broadcast
 );

@@ -1,7 +1,9 @@
 //! Arguments and exit codes, the same for every example: 0, 1 for an error of the job, 2 for bad arguments; errors are one line.
 
+use flow_core::prelude::{ErrorKind, Report};
 use pico_args::Arguments;
-use std::fmt::{Debug, Display};
+use std::ffi::OsStr;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -19,12 +21,28 @@ pub enum Stop {
     Arguments(String),
     /// The job failed.
     Failed(String),
+    /// Nobody reads the result any more, as behind `| head`: no failure.
+    Closed,
 }
 
-impl<E: std::error::Error> From<E> for Stop {
-    fn from(error: E) -> Self {
+impl From<flow_core::prelude::Error> for Stop {
+    fn from(error: flow_core::prelude::Error) -> Self {
+        match error.kind() {
+            ErrorKind::Closed => Stop::Closed,
+            _ => Stop::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
         Stop::Failed(error.to_string())
     }
+}
+
+/// Prints the report of a job on standard error, if somebody reads it.
+pub fn tell(report: &Report) {
+    let _ = writeln!(io::stderr(), "{report}");
 }
 
 /// Runs `body` and turns how it ends into words and an exit code.
@@ -32,16 +50,18 @@ pub fn main(help: &str, body: impl FnOnce(Args) -> Result<(), Stop>) -> ExitCode
     match body(Args(Arguments::from_env())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Help) => {
-            println!("{}", help.trim());
+            // Who looks at the beginning only closes the pipe before its end.
+            let _ = writeln!(io::stdout(), "{}", help.trim());
             ExitCode::SUCCESS
         }
+        Err(Stop::Closed) => ExitCode::SUCCESS,
         Err(Stop::Failed(why)) => fail(&why, 1),
         Err(Stop::Arguments(why)) => fail(&format!("{why} (see --help)"), 2),
     }
 }
 
 fn fail(why: &str, code: u8) -> ExitCode {
-    eprintln!("error: {}", why.replace('\n', ": "));
+    let _ = writeln!(io::stderr(), "error: {}", why.replace('\n', ": "));
     ExitCode::from(code)
 }
 
@@ -61,13 +81,24 @@ impl Args {
         }
         match self.value::<usize>("-p")?.unwrap_or(1) {
             n @ 1..=PARALLELISM_MAX => Ok(n),
-            n => Err(Stop::Arguments(format!("-p {n}: give a number from 1 to {PARALLELISM_MAX}"))),
+            n => Err(Stop::Arguments(format!(
+                "-p: {n} instances are not possible: give a number from 1 to {PARALLELISM_MAX}"
+            ))),
         }
     }
 
-    /// An option's value, if it is there.
-    pub fn value<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<Option<T>, Stop> {
-        self.0.opt_value_from_str(name).map_err(|error| Stop::Arguments(error.to_string()))
+    /// An option's value, if it is there: once, and in the form of its type.
+    pub fn value<T: Value>(&mut self, name: &'static str) -> Result<Option<T>, Stop> {
+        let mut text = || self.0.opt_value_from_str::<_, String>(name);
+        let missing = |_| Stop::Arguments(format!("{name} needs a value"));
+        let Some(first) = text().map_err(missing)? else { return Ok(None) };
+        if text().map_err(missing)?.is_some() {
+            return Err(Stop::Arguments(format!("{name} is given twice")));
+        }
+        match first.parse() {
+            Ok(value) => Ok(Some(value)),
+            Err(_) => Err(Stop::Arguments(format!("{name}: \"{first}\" is not {}", T::WHAT))),
+        }
     }
 
     /// Whether a flag is there.
@@ -79,7 +110,9 @@ impl Args {
     pub fn duration(&mut self, name: &'static str, default: &str) -> Result<Duration, Stop> {
         let text = self.value::<String>(name)?.unwrap_or_else(|| default.into());
         parse_duration(&text).ok_or_else(|| {
-            Stop::Arguments(format!("{name} {text}: not a duration such as 500ms, 5s, 15min, 1h or 1d"))
+            Stop::Arguments(format!(
+                "{name}: \"{text}\" is not a duration, for example 10s (units: ms, s, min, h, d)"
+            ))
         })
     }
 
@@ -108,11 +141,16 @@ impl Args {
         }
     }
 
-    /// What is left, as input files; the sample `default` when nothing is. More than `max` are refused.
+    /// What is left, as input files; the sample `default` when nothing is. More than `max` are refused. `-` is standard input.
     pub fn inputs(self, max: usize, default: &str) -> Result<Vec<PathBuf>, Stop> {
         let rest = self.0.finish();
-        if let Some(unknown) = rest.iter().find(|rest| rest.to_string_lossy().starts_with('-')) {
+        let is_stdin = |text: &OsStr| text == "-";
+        let is_option = |text: &OsStr| text.to_string_lossy().starts_with('-') && !is_stdin(text);
+        if let Some(unknown) = rest.iter().find(|rest| is_option(rest)) {
             return Err(Stop::Arguments(format!("unknown option {}", unknown.display())));
+        }
+        if rest.iter().filter(|rest| is_stdin(rest)).count() > 1 {
+            return Err(Stop::Arguments("- is given twice, but standard input can be read once".to_owned()));
         }
         match rest.get(max) {
             Some(extra) => Err(Stop::Arguments(format!("unexpected argument {}", extra.display()))),
@@ -120,6 +158,28 @@ impl Args {
             None => Ok(rest.into_iter().map(PathBuf::from).collect()),
         }
     }
+}
+
+/// What an option may take, in words.
+pub trait Value: FromStr {
+    /// `--size: "x" is not …`
+    const WHAT: &'static str;
+}
+
+impl Value for String {
+    const WHAT: &'static str = "text";
+}
+impl Value for PathBuf {
+    const WHAT: &'static str = "a path";
+}
+impl Value for i64 {
+    const WHAT: &'static str = "a whole number, for example 10";
+}
+impl Value for u64 {
+    const WHAT: &'static str = "a whole number from 0, for example 10";
+}
+impl Value for usize {
+    const WHAT: &'static str = u64::WHAT;
 }
 
 fn parse_duration(text: &str) -> Option<Duration> {

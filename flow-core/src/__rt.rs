@@ -5,6 +5,7 @@ mod emit;
 pub use crate::__emit;
 pub use crate::job::Job;
 pub use crate::op::tee::TeeOf;
+pub use crate::process::EmitsNothing;
 pub use crate::process::states::{Named, Plain, Timed, TimedEntries, WithFunction};
 pub use crate::process::{First, Second, Side, Third, Ttl};
 pub use crate::sink::ignore;

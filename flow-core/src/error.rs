@@ -16,6 +16,9 @@ pub enum ErrorKind {
     Source,
     /// A sink could not be opened, written or committed.
     Sink,
+    /// Whoever read what a sink writes, standard output or a pipe, has gone. Of a program in a shell that is no failure:
+    /// `program | head` ends so.
+    Closed,
     /// A closure of the pipeline returned an error.
     Operator,
     /// A closure of the pipeline panicked.
@@ -37,7 +40,7 @@ impl ErrorKind {
         match self {
             Self::Plan => "the job cannot start",
             Self::Source => "source failed",
-            Self::Sink => "sink failed",
+            Self::Sink | Self::Closed => "sink failed",
             Self::Operator => "operator failed",
             Self::Panic => "operator panicked",
             Self::Overflow => "integer overflow",

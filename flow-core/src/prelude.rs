@@ -12,14 +12,11 @@ pub use crate::process::{
 };
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
 pub use crate::short_string::ShortString;
-#[cfg(feature = "json")]
-pub use crate::sink::json_file;
-pub use crate::sink::{Collected, csv_file, stdout, text_file, to_channel};
-#[cfg(feature = "json")]
-pub use crate::source::json_lines;
+pub use crate::sink::{Collected, csv_file, json_file, stdout, text_file, to_channel};
 pub use crate::source::text::Broken;
 pub use crate::source::{
-    ChannelSender, channel, csv, from_iter, from_vec, generate, lines, source, stdin_lines, tcp_lines,
+    ChannelSender, channel, csv, from_iter, from_vec, generate, json_lines, lines, source, stdin_lines,
+    tcp_lines,
 };
 pub use crate::time::{Millis, Timestamp};
 pub use crate::window::{Late, Windowed, global, sliding, tumbling};

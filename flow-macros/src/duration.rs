@@ -2,6 +2,7 @@
 
 use syn::{Expr, ExprUnary, Lit, LitInt, UnOp};
 
+/// From the shortest to the longest.
 const UNITS: &[(&str, i64)] =
     &[("ms", 1), ("s", 1_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 
@@ -37,6 +38,40 @@ pub(crate) fn number(literal: &LitInt) -> Number {
         Some(millis) => Number::Duration(millis),
         None => Number::TooLong,
     }
+}
+
+/// Milliseconds in the longest unit that divides them: `90min`.
+pub(crate) fn written(millis: i64) -> String {
+    let fits = |(_, length): &&(&str, i64)| millis != 0 && millis % length == 0;
+    let (unit, length) = UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0]);
+    format!("{}{unit}", millis / length)
+}
+
+/// `90min` for `1.5h`, where that is a whole number of milliseconds.
+pub(crate) fn whole(literal: &syn::LitFloat) -> Option<String> {
+    let (_, length) = UNITS.iter().find(|(unit, _)| *unit == literal.suffix())?;
+    let millis = literal.base10_digits().parse::<f64>().ok()? * *length as f64;
+    // below 2^53 every whole number is one of `f64`
+    let is_whole = millis.fract() == 0.0 && millis < 9e15;
+    is_whole.then(|| written(millis as i64))
+}
+
+/// `1h + 30min` for `1h30min`: the parts of a literal that Rust reads as one.
+pub(crate) fn parts(literal: &LitInt) -> Option<String> {
+    let text = literal.to_string();
+    let mut parts: Vec<String> = Vec::new();
+    for char in text.chars() {
+        let begins =
+            parts.last().is_none_or(|part| char.is_ascii_digit() && part.ends_with(char::is_alphabetic));
+        match parts.last_mut() {
+            Some(part) if !begins => part.push(char),
+            _ => parts.push(char.to_string()),
+        }
+    }
+    let is_duration = |part: &String| {
+        syn::parse_str::<LitInt>(part).is_ok_and(|part| matches!(number(&part), Number::Duration(_)))
+    };
+    (parts.len() > 1 && parts.iter().all(is_duration)).then(|| parts.join(" + "))
 }
 
 /// Is it `1.5h`?
@@ -98,6 +133,22 @@ mod tests {
         assert_eq!(of("5u64"), Number::Rust);
         assert_eq!(of("5m"), Number::UnknownUnit);
         assert_eq!(of("9999999999999999d"), Number::TooLong);
+    }
+
+    #[test]
+    fn other_ways_to_write_it() {
+        let whole = |text| whole(&syn::parse_str(text).expect("a literal"));
+        assert_eq!(whole("1.5h").as_deref(), Some("90min"));
+        assert_eq!(whole("0.5s").as_deref(), Some("500ms"));
+        assert_eq!(whole("1e3s").as_deref(), Some("1000s"));
+        assert_eq!(whole("2.0h").as_deref(), Some("2h"));
+        assert_eq!(whole("0.0001s"), None);
+        assert_eq!(whole("1e30d"), None);
+        let parts = |text| parts(&syn::parse_str(text).expect("a literal"));
+        assert_eq!(parts("1h30min").as_deref(), Some("1h + 30min"));
+        assert_eq!(parts("1d12h30min").as_deref(), Some("1d + 12h + 30min"));
+        assert_eq!(parts("1h"), None);
+        assert_eq!(parts("1x30min"), None);
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! of macros count, and `{x}` in format strings. What is called (`f(x)`) counts only where `f` is known to be a
 //! value: otherwise it is a function, and a function needs no clone.
 
-use crate::ast::names as bound;
+use crate::ast::{holes::is_hole, names as bound};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::parse::Parser;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprCall, ExprClosure, Macro, Pat, Token, punctuated::Punctuated};
+use syn::{Expr, ExprCall, ExprClosure, Macro, Member, Pat, Token, punctuated::Punctuated};
 
 /// Macros of std and tracing whose first string is a format string.
 const FORMATTING: &[&str] = &[
@@ -48,6 +48,28 @@ pub(crate) fn changed(closure: &ExprClosure, values: &HashSet<String>) -> Vec<Id
     let mut free = Free { values, scopes: vec![HashSet::new()], found: Vec::new(), changed: Vec::new() };
     free.visit_expr_closure(closure);
     free.changed
+}
+
+/// `r`, `r.city`, `r.place.city`
+pub(crate) fn is_part(expr: &Expr, of: &[Ident]) -> bool {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().is_some_and(|name| of.contains(name)),
+        Expr::Field(field) => {
+            let half_typed = matches!(&field.member, Member::Named(name) if is_hole(name));
+            !half_typed && is_part(&field.base, of)
+        }
+        Expr::Paren(paren) => is_part(&paren.expr, of),
+        _ => false,
+    }
+}
+
+/// Whether a closure mentions nothing but parts of its parameters: `|r| r.city`, `|r| (r.id, r.city)`.
+pub(crate) fn takes_apart(closure: &ExprClosure) -> bool {
+    let params: Vec<Ident> = closure.inputs.iter().flat_map(bound).collect();
+    match &*closure.body {
+        Expr::Tuple(tuple) => tuple.elems.iter().all(|part| is_part(part, &params)),
+        body => is_part(body, &params),
+    }
 }
 
 /// What stands in an expression outside of closures: its closures, and the functions it calls.

@@ -16,6 +16,7 @@ mod check;
 mod codegen;
 mod diag;
 mod duration;
+mod foreign;
 mod free;
 mod graph;
 mod message;

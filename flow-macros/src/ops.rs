@@ -4,8 +4,7 @@
 //! literal, except where an operator has a syntax of its own (`union`, `named`).
 
 pub(crate) use crate::window_kinds::{
-    GAPS, OVERLAPPING_MAX, PROCESSING, RESERVED_WINDOWS, Takes, WINDOWS, WindowKind, described, is_clocked,
-    window,
+    GAPS, OVERLAPPING_MAX, PROCESSING, Takes, WINDOWS, WindowKind, described, is_clocked, window,
 };
 
 /// What kind of stream runs along an edge.
@@ -118,6 +117,12 @@ pub(crate) enum Value {
     Expression,
 }
 
+impl Value {
+    pub fn is_duration(self) -> bool {
+        matches!(self, Value::Duration | Value::PositiveDuration | Value::SignedDuration)
+    }
+}
+
 /// A named argument: `op(…, name = value)`.
 #[derive(Debug)]
 pub(crate) struct Named {
@@ -149,6 +154,18 @@ impl Closures {
     }
 }
 
+/// What a closure of an operator may return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Returns {
+    Anything,
+    /// A record, so no error: there is an operator of the name with `try_` before it for those.
+    Record,
+    /// What it is given a reference to outlives no call.
+    Owned,
+    /// It changes what it is given.
+    Nothing,
+}
+
 /// One row.
 #[derive(Debug)]
 pub(crate) struct Operator {
@@ -166,6 +183,10 @@ pub(crate) struct Operator {
     /// How records reach what lies behind it.
     pub edge: EdgeKind,
     pub closures: Closures,
+    pub returns: Returns,
+    /// The method that takes a closure, where that of the operator's name takes any implementation of a trait, so that
+    /// rustc would not know the closure's parameters.
+    pub of_closure: Option<&'static str>,
     pub stateful: bool,
     pub sets_key: bool,
     /// The joins that it can stand behind.
@@ -189,6 +210,8 @@ const fn row(name: &'static str, args: usize, usage: &'static str) -> Operator {
         time: Time::Keeps,
         edge: EdgeKind::Fused,
         closures: Closures::Owned,
+        returns: Returns::Anything,
+        of_closure: None,
         stateful: false,
         sets_key: false,
         behind: &[],
@@ -225,6 +248,12 @@ impl Operator {
     }
     const fn edge(self, edge: EdgeKind) -> Self {
         Operator { edge, ..self }
+    }
+    const fn returns(self, returns: Returns) -> Self {
+        Operator { returns, ..self }
+    }
+    const fn of_closure(self, method: &'static str) -> Self {
+        Operator { of_closure: Some(method), ..self }
     }
     const fn builder(self) -> Self {
         Operator { closures: Closures::Builder, ..self }
@@ -326,7 +355,7 @@ pub(crate) const INSTANCES_MAX: u64 = 256;
 /// Every operator, in the order of `docs/operators.md`.
 #[rustfmt::skip]
 pub(crate) static OPERATORS: &[Operator] = &[
-    row("map", 1, ".map(|record| …)"),
+    row("map", 1, ".map(|record| …)").returns(Returns::Record),
     row("map_values", 1, ".map_values(|record| …)").input(Input::Keyed).output(Output::Keyed),
     row("filter", 1, ".filter(|record| …)").output(Output::Same),
     row("inspect", 1, ".inspect(|record| …)").output(Output::Same),
@@ -359,18 +388,18 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
     row("split_result", 0, ".split_result()").sides(2, 2),
 
-    row("key_by", 1, ".key_by(|record| …)").named(EXCHANGE).sets_key(),
+    row("key_by", 1, ".key_by(|record| …)").named(EXCHANGE).sets_key().returns(Returns::Owned),
     row("key_by_ref", 1, ".key_by_ref(|record| …)").named(EXCHANGE).sets_key(),
     row("rebalance", 0, ".rebalance()").named(EXCHANGE).edge(EdgeKind::Rebalance),
     row("shuffle", 0, ".shuffle(seed = 1)").named(SHUFFLE).edge(EdgeKind::Shuffle),
     row("broadcast", 0, ".broadcast()").named(EXCHANGE).edge(EdgeKind::Broadcast),
     row("global", 0, ".global()").edge(EdgeKind::Global),
-    row("partition_by", 1, ".partition_by(partitioner)").named(EXCHANGE).edge(EdgeKind::Custom),
+    row("partition_by", 1, ".partition_by(|record, n| …)").named(EXCHANGE).edge(EdgeKind::Custom).of_closure("partition_by_closure"),
     row("boundary", 0, ".boundary()").output(Output::Same).edge(EdgeKind::Boundary),
     row("boxed", 0, ".boxed()").output(Output::Same),
 
     row("reduce", 1, ".reduce(|acc, record| …)").folds(),
-    row("fold", 2, ".fold(init, |acc, record| …)").folds(),
+    row("fold", 2, ".fold(init, |acc, record| …)").folds().returns(Returns::Nothing),
     row("scan", 2, ".scan(init, |acc, record| …)").input(Input::Keyed).stateful(),
     row("count", 0, ".count()").folds(),
     row("sum", 1, ".sum(|record| …)").folds(),
@@ -407,7 +436,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] = &["interval_join", "iterate", "window_all"];
+pub(crate) const RESERVED: &[&str] = &["iterate"];
 
 impl Operator {
     /// Whether it brings two keyed streams together, of which what follows says more.
@@ -418,6 +447,17 @@ impl Operator {
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
         self.output == Output::Window || self.input == Input::Joined
+    }
+
+    /// Which of its arguments is a closure, as its usage shows it.
+    pub fn closure_at(&self) -> Option<usize> {
+        let args = self.usage.split_once('(')?.1;
+        let (at, _) = args.match_indices('|').next()?;
+        match &args[..at] {
+            "" => Some(0),
+            before if before.ends_with(", ") && !before.contains(['(', '{']) => Some(1),
+            _ => None,
+        }
     }
 
     /// Whether it stands on a plain stream only: behind a key, the key is dropped before it.

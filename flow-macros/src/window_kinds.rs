@@ -67,9 +67,6 @@ pub(crate) static WINDOWS: &[WindowKind] = &[
     WindowKind { name: "global", takes: Takes::Nothing, lengths: &[], named: &[], needs_event_time: false, usage: "global()" },
 ];
 
-/// Window descriptions of later versions.
-pub(crate) const RESERVED_WINDOWS: &[&str] = &["hopping", "cumulative"];
-
 pub(crate) fn window(name: &str) -> Option<&'static WindowKind> {
     WINDOWS.iter().find(|window| window.name == name)
 }

@@ -85,8 +85,7 @@ dataflow! {
             .key_by(|p| p.account)
             .process({
                 on_event(|_, ctx| {
-                    let soon = ctx.now() + 5ms;
-                    ctx.set_processing_timer(soon);
+                    ctx.set_processing_timer(ctx.now() + 5ms);
                 });
                 on_processing_timer(|t, ctx| {
                     let key = *ctx.key();

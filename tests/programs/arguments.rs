@@ -2,8 +2,11 @@
 
 use crate::run::{Scratch, example, finish, read, succeed};
 use crate::sample;
+use std::fs::File;
+use std::process::Stdio;
 
-const EXAMPLES: &[&str] = &["word_count", "flight_delays", "windows", "aircraft_days", "fraud", "nexmark"];
+const EXAMPLES: &[&str] =
+    &["word_count", "flight_delays", "windows", "aircraft_days", "fraud", "flight_weather", "nexmark"];
 
 #[test]
 fn help_goes_to_standard_output() {
@@ -46,7 +49,13 @@ fn bad_arguments_are_exit_code_2() {
             &["-p", "x"],
             &["-p", "100000"],
             &["-o"],
-            if *name == "windows" { &["--size", "x"] } else { &["a", "b"] },
+            &["-p", "2", "-p", "3"],
+            &["-", "-"],
+            match *name {
+                "windows" => &["--size", "x"],
+                "flight_weather" => &["a", "b", "c"],
+                _ => &["a", "b"],
+            },
         ] {
             let outcome = finish(example(name).args(bad));
             assert_eq!(outcome.code, Some(2), "{name} {bad:?}: {}", outcome.stderr);
@@ -60,6 +69,79 @@ fn bad_arguments_are_exit_code_2() {
         for (name, option) in options {
             let outcome = finish(example(name).args([option, bad]));
             assert_eq!(outcome.code, Some(2), "{name} {option} {bad:?}: {}", outcome.stderr);
+            let told = format!("{option}: \"{bad}\" is not a duration, for example 10s");
+            assert!(outcome.stderr.contains(&told), "{name} {option} {bad:?}: {}", outcome.stderr);
+        }
+    }
+}
+
+/// The option is named, and what it takes.
+#[test]
+fn what_is_wrong_with_an_option_is_said() {
+    for (name, bad, why) in [
+        ("fraud", "-p=x", "-p: \"x\" is not a whole number from 0, for example 10"),
+        ("fraud", "-p=0", "-p: 0 instances are not possible: give a number from 1 to 256"),
+        ("fraud", "-p", "-p needs a value"),
+        ("fraud", "-o", "-o needs a value"),
+        ("fraud", "--p=1", "unknown option --p=1"),
+        ("fraud", "-p=1 -p=2", "-p is given twice"),
+        ("fraud", "--disorder=1h --disorder=2h", "--disorder is given twice"),
+        ("windows", "--size=5s", "--size: \"5s\" is not a whole number, for example 10"),
+        ("windows", "- -", "- is given twice, but standard input can be read once"),
+        ("flight_weather", "flights.csv", "give both inputs or none"),
+        ("nexmark", "--rate=1.5", "--rate: \"1.5\" is not a whole number from 0, for example 10"),
+    ] {
+        let outcome = finish(example(name).args(bad.split(' ')));
+        assert_eq!(outcome.stderr, format!("error: {why} (see --help)\n"), "{name} {bad}");
+        assert_eq!(outcome.code, Some(2), "{name} {bad}");
+    }
+}
+
+/// `-` is standard input, and the same as the file.
+#[test]
+fn standard_input_is_read_where_a_dash_says_so() {
+    for (name, input, args) in [
+        ("word_count", "kjv.txt", &["-"][..]),
+        ("flight_delays", "flights.csv", &["-"]),
+        ("windows", "delays.csv", &["-"]),
+        ("aircraft_days", "flights.csv", &["-"]),
+        ("fraud", "payments.csv", &["-"]),
+    ] {
+        let input = File::open(sample(input)).expect("the sample is there");
+        let mut program = example(name);
+        let read = program.args(args).stdin(input).output().expect("it starts");
+        let told = String::from_utf8_lossy(&read.stderr);
+        assert_eq!(read.status.code(), Some(0), "{name}: {told}");
+        let expected = succeed(&mut example(name));
+        assert_eq!(String::from_utf8_lossy(&read.stdout), expected.stdout, "{name}");
+    }
+}
+
+/// `example | head -1`: no error, no panic, exit code 0, whatever is written into the closed pipe.
+#[test]
+fn a_reader_that_goes_is_no_failure() {
+    for name in EXAMPLES {
+        for (args, closes_stderr) in
+            [(&["--help"][..], false), (&[], false), (&[], true), (&["--wrong"], true)]
+        {
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            let mut program = example(name);
+            program.args(args).stdin(Stdio::null()).stdout(writer.try_clone().expect("a handle"));
+            if closes_stderr {
+                program.stderr(writer);
+            } else {
+                program.stderr(Stdio::piped());
+                drop(writer);
+            }
+            drop(reader);
+            let child = program.spawn().expect("it starts");
+            // The command holds the writing end too.
+            drop(program);
+            let done = child.wait_with_output().expect("it ends");
+            let told = String::from_utf8_lossy(&done.stderr);
+            let code = if args == ["--wrong"] { 2 } else { 0 };
+            assert_eq!(done.status.code(), Some(code), "{name} {args:?}: {told}");
+            assert!(!told.contains("error") && !told.contains("panic"), "{name} {args:?}: {told}");
         }
     }
 }
@@ -114,7 +196,7 @@ fn windows_that_cannot_be_are_exit_code_2() {
 #[test]
 fn bad_input_is_one_line_and_exit_code_1() {
     let scratch = Scratch::new("bad_input");
-    for name in EXAMPLES.iter().filter(|name| **name != "nexmark") {
+    for name in EXAMPLES.iter().filter(|name| !matches!(**name, "nexmark" | "flight_weather")) {
         let outcome = finish(example(name).arg(scratch.path("missing")));
         assert_eq!(outcome.code, Some(1), "{name}: {}", outcome.stderr);
         assert_eq!(outcome.stderr.lines().count(), 1, "{name}: {}", outcome.stderr);

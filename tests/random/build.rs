@@ -7,7 +7,7 @@ use crate::function::*;
 use crate::graph::{Graph, Node};
 use crate::interpret::generated;
 use crate::plan::{Op, Source};
-use crate::{rolling, windowed};
+use crate::{joined, rolling, windowed};
 use flow_core::op::boxed::{BoxedEnd, OpenRoot};
 use flow_core::op::kind::{Bounded, Durable, Ends, Is, Replayable};
 use flow_core::op::operator::{OpError, Operator};
@@ -185,10 +185,27 @@ impl Building<'_> {
         match node.op {
             Op::UnionEnds | Op::Union => self.union::<K>(node),
             Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) => self.split::<K>(node),
+            Op::Beside(n) => {
+                let out = self.end::<Plain>(node.outputs[0]);
+                let (keyed, all, sums) = rolling::beside::<K>(n, out);
+                self.job.add(sums);
+                self.give::<K>(input, keyed);
+                self.give::<K>(node.inputs[1], all);
+            }
             Op::EventTime(disorder) => {
                 let out = self.end::<Timed>(node.outputs[0]);
                 let timed = K::branch().event_time(|r| r.ts).disorder(Millis(disorder));
                 self.give::<K>(input, BoxedEnd::new(timed.tee(|_| out)));
+            }
+            Op::Join(join) => {
+                let out = self.end::<Timed>(node.outputs[0]);
+                let [left, right] = joined::join(&mut self.job, join, out);
+                self.give::<Timed>(node.inputs[0], left);
+                self.give::<Timed>(node.inputs[1], right);
+            }
+            Op::Clocked(by, agg) => {
+                let out = self.end::<Plain>(node.outputs[0]);
+                self.give::<K>(input, windowed::clocked(K::branch(), by, agg, out));
             }
             Op::Total(total) => {
                 let out = self.end::<Plain>(node.outputs[0]);

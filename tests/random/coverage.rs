@@ -17,14 +17,17 @@ pub struct Coverage {
 const EXPECTED: &[&str] = &[
     "aggregate",
     "apply",
+    "beside",
     "boundary",
     "boxed",
     "broadcast",
     "collect",
     "count",
+    "clocked",
     "cut",
     "distinct",
     "event_time",
+    "evict",
     "filter",
     "filter_map",
     "flat_map",
@@ -36,6 +39,13 @@ const EXPECTED: &[&str] = &[
     "generate",
     "global",
     "inspect",
+    "join, as_of",
+    "join, forever",
+    "join, lookup",
+    "join, session",
+    "join, sliding",
+    "join, tumbling",
+    "join, within",
     "key_by",
     "key_by_ref",
     "keyed count",
@@ -138,11 +148,14 @@ fn is_exchange(op: &Op) -> bool {
             | PartitionBy
             | Roll(..)
             | Distinct
+            | Beside(_)
             | Window(_)
             | Session(_)
             | Counted(_)
             | GlobalWindow(..)
             | Fired(..)
+            | Clocked(..)
+            | Join(_)
     )
 }
 
@@ -182,10 +195,12 @@ fn names_of(op: &Op) -> Vec<String> {
             names.push(format!("window({kind})"));
             names.extend((window.lateness > 0).then(|| "lateness".to_owned()));
             names.extend(window.side.then(|| "side".to_owned()));
+            names.extend(window.last.map(|_| "evict".to_owned()));
         }
         Op::GlobalWindow(..) => names.push("window(global)".to_owned()),
         Op::Fired(..) => names.push("window(global), fired".to_owned()),
         Op::Total(total) => names.push(snake(format!("{total:?}"))),
+        Op::Join(join) => names.push(format!("join, {}", snake(format!("{:?}", join.how)))),
         Op::Partition(_) => names.push("partition".to_owned()),
         other => names.push(snake(format!("{other:?}"))),
     }

@@ -72,7 +72,7 @@ impl Graph {
             from = lossy.unwrap_or_else(|| self.timed(from, step.disorder));
         }
         let mut inputs = vec![from];
-        if matches!(step.op, Op::Union | Op::UnionEnds) {
+        if matches!(step.op, Op::Union | Op::UnionEnds | Op::Beside(_)) {
             let mut other = usize::from(step.other) % self.ports.len();
             if self.ports[from].timed != self.ports[other].timed {
                 inputs[0] = self.timed(from, step.disorder);
@@ -80,10 +80,21 @@ impl Graph {
             }
             inputs.push(other);
         }
+        if matches!(step.op, Op::Join(_)) {
+            inputs = self.for_join(from, usize::from(step.other) % self.ports.len(), step.disorder);
+        }
         if self.add(step.op, &inputs) || is_judged(&step.op) && self.anywhere(step.op) {
             return;
         }
         self.add(plainer(step.op), &inputs);
+    }
+
+    /// Two streams of which no element is late, if there are any: these, or others.
+    fn for_join(&mut self, left: usize, right: usize, disorder: i64) -> Vec<usize> {
+        let sides = [left, right].map(|port| self.timed(port, disorder));
+        let known = |port: &Port| port.timed && port.punctual();
+        let other = self.ports.iter().rposition(known);
+        sides.map(|port| other.filter(|_| !known(&self.ports[port])).unwrap_or(port)).to_vec()
     }
 
     /// The operator where its outcome does not depend on timing.
@@ -133,7 +144,7 @@ fn is_judged(op: &Op) -> bool {
 fn plainer(op: Op) -> Op {
     match op {
         Op::Roll(form, _) => Op::Roll(form, Roll::Count),
-        Op::Window(window) => Op::Window(crate::plan::Window { agg: Agg::Count, ..window }),
+        Op::Window(window) => Op::Window(crate::plan::Window { agg: Agg::Count, last: None, ..window }),
         Op::Counted(counts) => Op::GlobalWindow(counts.form, Agg::Spread),
         Op::GlobalWindow(form, _) | Op::Fired(form, ..) => Op::GlobalWindow(form, Agg::Spread),
         Op::Total(_) => Op::Total(crate::plan::Total::Aggregate(Agg::Spread)),

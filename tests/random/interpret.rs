@@ -8,9 +8,9 @@
 //! * a window where elements may be behind their own sender's watermark and there is more than one sender.
 
 use crate::function::*;
-use crate::plan::{Op, Source};
+use crate::plan::{Form, Op, Source};
 use crate::port::{El, Event, Port, Strand, scatter, scatter_all};
-use crate::{counted, keyed, sessions, windows};
+use crate::{counted, joins, keyed, sessions, windows};
 
 /// What an operator gives.
 pub struct Outcome {
@@ -40,6 +40,7 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
         Op::EventTime(disorder) => event_time(inputs[0], *disorder)?.into(),
         Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) => split(op, inputs[0]),
         Op::UnionEnds | Op::Union => union(inputs[0], inputs[1])?.into(),
+        Op::Beside(n) => keyed::beside(inputs[0], inputs[1], *n, p)?.into(),
         Op::Roll(form, roll) => keyed::roll(&keyed::keyed(inputs[0], Some(*form)), *roll, p)?.into(),
         Op::Distinct => keyed::distinct(inputs[0], p)?.into(),
         Op::Window(window) => windows::window(&keyed::keyed(inputs[0], window.form), window, p)?,
@@ -53,6 +54,11 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
             let instances = if form.is_some() { p } else { 1 };
             counted::fired(&keyed::keyed(inputs[0], *form), usize::from(*after), *purging, *agg, instances)?
                 .into()
+        }
+        Op::Join(join) => joins::joined(inputs[0], inputs[1], join, p)?.into(),
+        Op::Clocked(by, agg) => {
+            let instances = if by.is_some() { p } else { 1 };
+            windows::clocked(&keyed::keyed(inputs[0], by.map(Form::By)), *agg, instances)?.into()
         }
         Op::Total(total) => windows::total(inputs[0], *total)?.into(),
         _ => one_to_one(op, inputs[0])?.into(),

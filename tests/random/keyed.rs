@@ -3,7 +3,7 @@
 use crate::function::*;
 use crate::plan::{Form, Roll};
 use crate::port::{El, Event, Port, Strand, scatter_all};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The stream with its key; without a form the key is 0.
 pub fn keyed(input: &Port, form: Option<Form>) -> Port {
@@ -87,6 +87,16 @@ pub fn folded(records: &[Rec]) -> i64 {
     let mut acc = 1;
     records.iter().for_each(|r| fold(&mut acc, *r));
     acc
+}
+
+/// The sum of each key, and of all records of the other stream, told at the end of both.
+pub fn beside(input: &Port, all: &Port, n: u8, p: usize) -> Option<Port> {
+    let total: i64 = all.elements().map(|el| el.rec.val).sum();
+    let mut sums: BTreeMap<u8, i64> = BTreeMap::new();
+    input.elements().for_each(|el| *sums.entry(el.rec.key % n).or_default() += el.rec.val);
+    let row = |(key, sum): (u8, i64)| Event::El(El { rec: rec(key, sum + total), time: 0, key });
+    let strands = sums.into_iter().map(|one| vec![row(one)]).collect();
+    (input.timed == all.timed).then(|| Port::new(false, p, strands, false))
 }
 
 /// `distinct` of whole records.

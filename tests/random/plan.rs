@@ -1,6 +1,7 @@
 //! What proptest makes: a plan, which becomes a graph by leaving out steps whose outcome would depend on timing.
 
 use crate::function::{KEYS, Rec, VALUES};
+use crate::joins::{Join, join};
 use proptest::prelude::*;
 
 /// How a stream gets its key.
@@ -66,6 +67,8 @@ pub struct Window {
     pub offset: i64,
     pub lateness: i64,
     pub side: bool,
+    /// So many of its records, the last ones, are kept.
+    pub last: Option<u8>,
     pub agg: Agg,
 }
 
@@ -124,6 +127,11 @@ pub enum Op {
     UnionEnds,
     /// `a.union(b)`, which owns both.
     Union,
+    /// `a.key_by(|r| r.key % n).connect_broadcast(b)`, and a process that adds up both and tells it at the end.
+    Beside(u8),
+    Join(Join),
+    /// One window of the clock, which is as long as there are clocks; by `key % n`, or without a key.
+    Clocked(Option<u8>, Agg),
 }
 
 /// Where records come from.
@@ -185,20 +193,32 @@ fn window() -> impl Strategy<Value = Window> {
     let lateness = prop_oneof![3 => Just(0), 2 => 1..40i64];
     let size = prop_oneof![3 => 1..12i64, 1 => 12..60i64];
     let slide = prop::option::weighted(0.5, 1..20i64);
-    (prop::option::weighted(0.75, form()), size, slide, any::<i8>(), lateness, any::<bool>(), agg()).prop_map(
-        |(form, size, slide, offset, lateness, side, agg)| {
+    let last = prop::option::weighted(0.2, 1..5u8);
+    let side = (any::<bool>(), last);
+    (prop::option::weighted(0.75, form()), size, slide, any::<i8>(), lateness, side, agg()).prop_map(
+        |(form, size, slide, offset, lateness, (side, last), agg)| {
             // The other forms make no difference to a window, and would be as much code again.
             let slides = matches!(form, None | Some(Form::By(_)));
             let slide = slide.filter(|_| slides).unwrap_or(size);
-            Window { form, size, slide, offset: i64::from(offset) % slide, lateness, side, agg }
+            let last = last.filter(|_| slides && slide == size);
+            Window { form, size, slide, offset: i64::from(offset) % slide, lateness, side, last, agg }
         },
     )
 }
 
-/// Its aggregate merges, and the order inside does not matter.
+/// An aggregate that merges, and to which the order does not matter.
+fn merging() -> impl Strategy<Value = Agg> {
+    prop::sample::select(vec![Agg::Count, Agg::Sum, Agg::Spread])
+}
+
 fn session() -> impl Strategy<Value = Window> {
-    let agg = prop::sample::select(vec![Agg::Count, Agg::Sum, Agg::Spread]);
-    (window(), agg).prop_map(|(window, agg)| Window { slide: window.size, offset: 0, agg, ..window })
+    (window(), merging()).prop_map(|(window, agg)| Window {
+        slide: window.size,
+        offset: 0,
+        last: None,
+        agg,
+        ..window
+    })
 }
 
 fn counts() -> impl Strategy<Value = Counts> {
@@ -246,6 +266,7 @@ fn routes() -> impl Strategy<Value = Op> {
         1 => (0..4u8).prop_map(Op::SplitResult),
         2 => Just(Op::UnionEnds),
         2 => Just(Op::Union),
+        2 => (1..=KEYS).prop_map(Op::Beside),
     ]
 }
 
@@ -276,14 +297,17 @@ fn stateful() -> impl Strategy<Value = Op> {
         agg().prop_map(Total::Aggregate),
     ];
     prop_oneof![
-        7 => (form(), roll).prop_map(|(form, roll)| Op::Roll(form, roll)),
+        9 => (form(), roll).prop_map(|(form, roll)| Op::Roll(form, roll)),
         1 => Just(Op::Distinct),
         1 => disorder().prop_map(Op::EventTime),
-        8 => window().prop_map(Op::Window),
-        3 => session().prop_map(Op::Session),
+        11 => window().prop_map(Op::Window),
+        4 => session().prop_map(Op::Session),
         2 => counts().prop_map(Op::Counted),
         1 => (prop::option::weighted(0.75, form()), agg()).prop_map(|(form, agg)| Op::GlobalWindow(form, agg)),
-        4 => total.prop_map(Op::Total),
+        6 => total.prop_map(Op::Total),
+        6 => join().prop_map(Op::Join),
+        1 => (prop::option::weighted(0.75, 1..=KEYS), merging())
+            .prop_map(|(by, agg)| Op::Clocked(by, agg)),
         1 => (prop::option::weighted(0.75, form()), 1u8..7, any::<bool>(), agg())
             .prop_map(|(form, after, purging, agg)| Op::Fired(form, after, purging, agg)),
     ]
@@ -318,7 +342,7 @@ fn source() -> impl Strategy<Value = Source> {
 }
 
 pub fn plan() -> impl Strategy<Value = Plan> {
-    let op = prop_oneof![4 => one_to_one(), 4 => routes(), 5 => stateful()];
+    let op = prop_oneof![4 => one_to_one(), 4 => routes(), 6 => stateful()];
     let step = (op, any::<u8>(), any::<u8>(), disorder()).prop_map(|(op, from, other, disorder)| Step {
         op,
         from,

@@ -3,7 +3,9 @@
 use crate::build::{Branch, End, Time, join};
 use crate::function::*;
 use crate::plan::{Form, Roll};
-use flow_core::op::{Chain, KeyFn, KeyedStream};
+use flow_core::op::boxed::BoxedEnd;
+use flow_core::op::{Chain, KeyFn, KeyedStream, Terminal};
+use flow_core::prelude::*;
 use flow_core::process::ReducingState;
 use flow_core::process::states::{Plain, WithFunction};
 
@@ -17,6 +19,21 @@ pub fn roll<K: Time>(s: Branch<K>, form: Form, roll: Roll, out: End<K::Stamp>) -
         }
         Form::Mapped(c) => rolled(s.key_by(|r| r.key).map_values(move |r| map(c, r)), roll, out),
     }
+}
+
+/// The ends of both streams, and what a process makes of them at their end: see [`Op::Beside`](crate::plan::Op::Beside).
+pub fn beside<K: Time>(n: u8, out: End<()>) -> (End<K::Stamp>, End<K::Stamp>, impl Terminal) {
+    let both = K::branch().key_by(move |r| r.key % n).connect_broadcast(K::branch());
+    let (keyed, all, both) = both.apart();
+    let process = both.declare_beside((Plain(|| 0), ()), || 0).on_the_clock();
+    let process = process.on_event(|((sum, ()), _), r: Rec, ctx| {
+        *sum += r.val;
+        ctx.set_processing_timer(Timestamp(i64::MAX - 1));
+    });
+    let process =
+        process.on_processing_timer(|((sum, ()), total), _, ctx| ctx.emit(rec(*ctx.key(), *sum + *total)));
+    let sums = process.on_broadcast(|total, r: Rec, _| *total += r.val).done();
+    (BoxedEnd::new(keyed), BoxedEnd::new(all), sums.boxed().tee(|_| out))
 }
 
 fn rolled<X, K, C, F>(s: KeyedStream<X, K, C, F>, roll: Roll, out: End<K::Stamp>) -> End<K::Stamp>

@@ -5,12 +5,15 @@ use crate::function::*;
 use crate::plan::{Agg, Counts, Form, Total, Window};
 use crate::windows::{order, spread};
 use flow_core::op::{Chain, KeyFn, Stream};
-use flow_core::prelude::{Millis, Timestamp, count as elements, session as sessions, sliding, tumbling};
+use flow_core::prelude::{
+    Millis, Timestamp, count as elements, last, processing, session as sessions, sliding, tumbling,
+};
 use flow_core::window::aggregate::{WindowedStream, side};
 use flow_core::window::count::{Counted, Lifting};
+use flow_core::window::evict::{Evicting, Evictor};
 use flow_core::window::late::{DropLate, SideLate};
 use flow_core::window::session::{Fixed, Session};
-use flow_core::window::spec::{Assign, Global};
+use flow_core::window::spec::{Assign, Global, Tumbling};
 use flow_core::window::trigger::{Silent, Triggered};
 use flow_core::window::{Windowed, global as global_window};
 
@@ -114,6 +117,7 @@ droppings! {
     dropping_all: Global, (), with_aggregate;
     dropping_fired: Triggered<Global, Silent>, (), with_aggregate;
     dropping_count: Counted<L>, (L: Lifting), with_aggregate;
+    dropping_evicted: Evicting<Tumbling, E>, (E: Evictor), with_aggregate;
 }
 
 /// Windows whose late elements go to a side.
@@ -149,6 +153,7 @@ macro_rules! sidings {
 sidings! {
     siding: W, (W: Assign), with_aggregate;
     siding_session: Session<Fixed>, (), with_merging;
+    siding_evicted: Evicting<Tumbling, E>, (E: Evictor), with_aggregate;
 }
 
 /// Calls `$end!(stream)` with `$s` as its form has it.
@@ -209,6 +214,20 @@ pub fn window(window: &Window, results: End<Timestamp>, late: Option<End<Timesta
     }
     let s = Timed::branch();
     let tumbling = tumbling(Millis(size)).offset(Millis(offset));
+    macro_rules! evicted {
+        ($keyed:expr, $last:expr) => {{
+            let windows = $keyed.window(tumbling).lateness(Millis(window.lateness)).evict(last($last));
+            match late {
+                Some(late) => siding_evicted(windows.late(side), window.agg, (results, late)),
+                None => dropping_evicted(windows, window.agg, results),
+            }
+        }};
+    }
+    match (window.last.map(usize::from), window.form) {
+        (Some(n), Some(Form::By(by))) => return evicted!(s.key_by(move |r| r.key % by), n),
+        (Some(n), _) => return evicted!(s, n),
+        (None, _) => {}
+    }
     let sliding = sliding(Millis(size), Millis(slide)).offset(Millis(offset)).gaps(slide > size);
     match window.form {
         None if slide != size => end!(s, sliding),
@@ -252,6 +271,39 @@ pub fn fired<K: Time>(
         }};
     }
     with_form!(form, s, end)
+}
+
+/// The window of the clock that holds everything, with or without a key.
+pub fn clocked<K: Time>(s: Branch<K>, by: Option<u8>, agg: Agg, out: End<()>) -> End<K::Stamp> {
+    let ages = tumbling(Millis(1 << 60)).time(processing);
+    macro_rules! end {
+        ($make:expr, $value:expr) => {{
+            match by {
+                Some(by) => {
+                    let windows = s.key_by(move |r| r.key % by).window(ages);
+                    let rows = windows.aggregate($make);
+                    alone::<K, _, _>(
+                        rows.map(move |w| {
+                            let value = ($value)(&w.value);
+                            shown(w, value)
+                        }),
+                        out,
+                    )
+                }
+                None => {
+                    let rows = s.window(ages).aggregate($make);
+                    alone::<K, _, _>(
+                        rows.map(move |w| {
+                            let value = ($value)(&w.value);
+                            shown(w, value)
+                        }),
+                        out,
+                    )
+                }
+            }
+        }};
+    }
+    with_merging!(agg, end)
 }
 
 /// A result without event time behind what it is made of.

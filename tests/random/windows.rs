@@ -62,7 +62,7 @@ pub fn window(input: &Port, window: &Window, p: usize) -> Option<Outcome> {
     }
     let single = input.single();
     let tumbling = window.slide == window.size;
-    let settled = commutes(window.agg)
+    let settled = commutes(window.agg) && window.last.is_none()
         || input.ordered(|el| (el.key, if tumbling { starts(window, el.time) } else { Vec::new() }));
     let known = single || input.punctual() && settled;
     if !known {
@@ -150,6 +150,8 @@ impl Run<'_> {
     fn emit(&mut self, start: i128, at: usize) -> Option<()> {
         let end = start + i128::from(self.window.size);
         let (key, records) = &self.panes[&start].keys[at];
+        let gone = self.window.last.map_or(0, |last| records.len().saturating_sub(last.into()));
+        let records = &records[gone..];
         let rec = row(*key, shown(start), shown(end), aggregate(self.window.agg, records)?);
         push(&mut self.results, El { rec, time: shown(end - 1), key: *key });
         Some(())
@@ -178,6 +180,15 @@ impl Run<'_> {
 
 /// The window of everything, over a keyed stream.
 pub fn global(input: &Port, agg: Agg, instances: usize) -> Option<Port> {
+    whole(input, agg, instances, (i64::MIN, i64::MAX), input.timed)
+}
+
+/// A window of the clock that holds everything: its results have no event time.
+pub fn clocked(input: &Port, agg: Agg, instances: usize) -> Option<Port> {
+    whole(input, agg, instances, (0, i64::MAX), false)
+}
+
+fn whole(input: &Port, agg: Agg, instances: usize, (start, end): (i64, i64), timed: bool) -> Option<Port> {
     if !commutes(agg) && !input.ordered(|el| el.key) {
         return None;
     }
@@ -190,10 +201,10 @@ pub fn global(input: &Port, agg: Agg, instances: usize) -> Option<Port> {
     }
     let mut rows = Strand::new();
     for (key, records) in keys {
-        let rec = row(key, i64::MIN, i64::MAX, aggregate(agg, &records)?);
-        push(&mut rows, El { rec, time: i64::MAX, key });
+        let rec = row(key, start, end, aggregate(agg, &records)?);
+        push(&mut rows, El { rec, time: if timed { i64::MAX } else { 0 }, key });
     }
-    Some(by_key(input.timed, instances, vec![rows], !input.single(), input.single()))
+    Some(by_key(timed, instances, vec![rows], !input.single(), input.single()))
 }
 
 /// One result of everything, without event time.

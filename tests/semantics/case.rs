@@ -63,6 +63,8 @@ pub struct Case {
     pub ahead: usize,
     /// Elements that windows did not keep, as they are counted.
     pub evicted: Option<i64>,
+    /// What has expired of states, as it is counted; where the case says how much.
+    pub expired: Option<i64>,
     /// What the error says; empty where the run succeeds.
     pub fails: Vec<String>,
 }
@@ -108,6 +110,7 @@ pub fn parse(text: &str) -> Vec<Case> {
             "dropped" => case.dropped = number(rest),
             "ahead" => case.ahead = usize::try_from(number(rest)).expect("a count"),
             "evicted" => case.evicted = Some(number(rest)),
+            "expired" => case.expired = Some(number(rest)),
             "fails" => case.fails.push(rest.to_owned()),
             other => panic!("{}: `{other}` is not a line of a case", case.id),
         }

@@ -61,13 +61,28 @@ fn an_element_is_in_a_thousand_windows() {
     }
 }
 
+/// W15 for joins: the rows of one key are more than fit downstream, and the watermark behind them does not overtake them.
+#[test]
+fn the_rows_of_a_join_stop_and_go_on() {
+    let many = |n| (0..n).map(|_| element(1, 3)).chain([element(2, 4), Arrival::Watermark(9)]).collect();
+    for join in ["inner tumbling 10", "full session 1", "left lookup", "left within 0 5", "inner forever"] {
+        let rows = vec!["[0,10) k1/2400".to_owned(), "[0,10) k2/1".to_owned()];
+        let pipe = format!("join {join} | boundary | tumbling 10 keyed count");
+        check_all(&format!("W15 {pipe}"), &pipe, vec![many(40), many(60)], rows);
+    }
+}
+
 fn element(key: usize, time: i64) -> Arrival {
     Arrival::Item(El { key: format!("k{key}"), name: time.to_string(), time, window: None })
 }
 
-fn check(id: &str, pipe: &str, inputs: Vec<Arrival>, rows: Vec<String>) {
+fn check(id: &str, pipe: &str, input: Vec<Arrival>, rows: Vec<String>) {
+    check_all(id, pipe, vec![input], rows);
+}
+
+fn check_all(id: &str, pipe: &str, inputs: Vec<Vec<Arrival>>, rows: Vec<String>) {
     let steps = pipe.split(" | ").map(|s| s.split(' ').map(str::to_owned).collect()).collect();
-    let case = Case { id: id.to_owned(), steps, inputs: vec![inputs], rows, ..Case::default() };
+    let case = Case { id: id.to_owned(), steps, inputs, rows, ..Case::default() };
     if let Err(wrong) = crate::runner::check(&case) {
         panic!("{wrong}");
     }

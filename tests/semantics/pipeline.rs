@@ -59,16 +59,32 @@ impl Probe {
     }
 }
 
+/// Whether a step takes two streams.
+fn is_of_two(words: &[String]) -> bool {
+    matches!(words[0].as_str(), "join" | "beside")
+}
+
 /// Puts the pipeline of `case` into `job`.
 pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     let partitions: Vec<_> = case.inputs.iter().map(|input| probe.script(input)).collect();
-    let join = case.steps.iter().find(|words| words[0] == "join");
-    let mut stream = if let Some(words) = join {
+    let of_two = case.steps.iter().find(|words| is_of_two(words));
+    let mut stream = if let Some(words) = of_two {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let [left, right] = &partitions[..] else { panic!("{}: a join has two inputs", case.id) };
-        let side =
-            |steps: &Vec<Step<El>>, last| seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
-        crate::joins::join(job, side(left, false), side(right, true), &words, probe)
+        let [left, right] = &partitions[..] else { panic!("{}: `{}` has two inputs", case.id, words[0]) };
+        let mut side = |steps: &Vec<Step<El>>, last| {
+            let mut stream = seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
+            for words in case.steps.iter().take_while(|words| !is_of_two(words)) {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                stream = step(job, stream, &words, probe);
+            }
+            stream
+        };
+        let (left, right) = (side(left, false), side(right, true));
+        if words[0] == "join" {
+            crate::joins::join(job, left, right, &words, probe)
+        } else {
+            crate::beside::beside(job, left, right, probe)
+        }
     } else if case.has("union") {
         let last = partitions.len() - 1;
         let each = partitions.into_iter().enumerate();
@@ -78,10 +94,12 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     } else {
         timed(scripts(partitions).boxed(), case, true)
     };
-    if join.is_none() {
+    if of_two.is_none() {
         stream = seen(stream, probe);
     }
-    for words in &case.steps {
+    // Steps before a join are those of each of its sides.
+    let behind = case.steps.iter().position(|words| is_of_two(words)).map_or(0, |at| at + 1);
+    for words in &case.steps[behind..] {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         stream = step(job, stream, &words, probe);
     }
@@ -100,7 +118,7 @@ fn seen(stream: Elements, probe: &Probe) -> Elements {
 fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {
     let n = || u64::try_from(number(words[1])).expect("a count");
     match words[0] {
-        "union" | "join" | "stamps" => stream,
+        "union" | "join" | "beside" | "stamps" => stream,
         strategy if STRATEGIES.contains(&strategy) => stream,
         "take" => stream.take(n()).boxed(),
         "skip" => stream.skip(n()).boxed(),

@@ -26,18 +26,60 @@ fn nothing_for_two(mut input: Vec<Arrival>) -> Vec<Arrival> {
     input
 }
 
-/// Two inputs whose elements respect their own watermarks.
+/// The highest watermark of an input.
+fn highest(input: &[Arrival]) -> i64 {
+    let watermarks = input.iter().filter_map(|arrival| match arrival {
+        Arrival::Watermark(w) => Some(*w),
+        _ => None,
+    });
+    watermarks.max().unwrap_or(i64::MIN)
+}
+
+/// Where an input says that it holds back nobody: behind so many arrivals, and again behind some more.
+type Idle = Option<(usize, usize)>;
+
+/// The input, idle in some places. Meanwhile the other may go on to its `highest` watermark, so what comes from the first place on is
+/// behind that: then nothing is late, whatever meets when. If both are idle neither has watermarks from there on, since what the other
+/// has would have to be behind these.
+fn with_idle(mut input: Vec<Arrival>, idle: Idle, both: bool, highest: i64) -> Vec<Arrival> {
+    let Some((first, more)) = idle else { return input };
+    let mut rest = input.split_off(first.min(input.len()));
+    let time = |arrival: &Arrival| match arrival {
+        Arrival::Item(el) => Some(el.time),
+        Arrival::Watermark(w) => Some(*w),
+        _ => None,
+    };
+    rest.retain(|arrival| !(both && matches!(arrival, Arrival::Watermark(_))));
+    let least = rest.iter().filter_map(time).min().unwrap_or(i64::MAX);
+    let later = if least > highest { 0 } else { highest - least + 1 };
+    for arrival in &mut rest {
+        match arrival {
+            Arrival::Watermark(w) => *w += later,
+            Arrival::Item(el) => {
+                el.time += later;
+                el.name = el.time.to_string();
+            }
+            _ => {}
+        }
+    }
+    rest.insert(more.min(rest.len()), Arrival::Idle);
+    input.push(Arrival::Idle);
+    input.extend(rest);
+    input
+}
+
+/// Two inputs whose elements respect their own watermarks, and that are idle now and then.
 pub fn inputs() -> impl Strategy<Value = [Vec<Arrival>; 2]> {
     let input = || arrivals(true).prop_map(on_time).prop_map(nothing_for_two);
-    // One of both may say that it holds back nobody, or end at once.
-    let fate = prop_oneof![6 => Just(None), 1 => Just(Some(Arrival::Idle))];
-    (input(), input(), fate).prop_map(|(mut left, right, fate)| {
-        if let Some(idle) = fate {
-            // An element ends idleness, and what was held back by nobody may have gone on without it.
-            left.retain(|arrival| !matches!(arrival, Arrival::Item(_)));
-            left.insert(0, idle);
-        }
-        [left, right]
+    let idle = || prop::option::weighted(0.3, (0usize..20, 0usize..10));
+    (input(), input(), idle(), idle()).prop_map(|(left, right, idle_left, idle_right)| {
+        let both = idle_left.is_some() && idle_right.is_some();
+        let to_place = |input: &[Arrival], idle: Idle| match idle {
+            Some((first, _)) if both => highest(&input[..first.min(input.len())]),
+            _ => highest(input),
+        };
+        let highest = [to_place(&left, idle_left), to_place(&right, idle_right)];
+        [with_idle(left, idle_left, both, highest[1]), with_idle(right, idle_right, both, highest[0])]
     })
 }
 
@@ -131,6 +173,17 @@ impl Windows {
     }
 }
 
+/// The rows of elements without a key: each is in a session of its own.
+fn sessions_of_nothing(form: &str, gap: i64, lefts: &[El], rights: &[El]) -> Vec<String> {
+    let left = lefts.iter().map(|el| (el.time, (vec![el.clone()], Vec::new())));
+    let right = rights.iter().map(|el| (el.time, (Vec::new(), vec![el.clone()])));
+    let rows = left.chain(right).flat_map(|(start, sides)| {
+        let rows = rows_of(form, "nothing", &sides).into_iter();
+        rows.map(move |row| format!("[{start},{}) nothing/{row}", start + gap))
+    });
+    rows.collect()
+}
+
 fn window_case(form: &str, windows: Windows, inputs: [Vec<Arrival>; 2]) -> Case {
     let mut keys: BTreeMap<String, Sides> = BTreeMap::new();
     for el in elements(&inputs[0]) {
@@ -141,6 +194,12 @@ fn window_case(form: &str, windows: Windows, inputs: [Vec<Arrival>; 2]) -> Case 
     }
     let mut rows = Vec::new();
     for (key, (lefts, rights)) in &keys {
+        if let Windows::Session { gap } = windows
+            && key == "nothing"
+        {
+            rows.extend(sessions_of_nothing(form, gap, lefts, rights));
+            continue;
+        }
         let mut times: Vec<i64> = lefts.iter().chain(rights).map(|el| el.time).collect();
         times.sort_unstable();
         for window in windows.of(&times) {

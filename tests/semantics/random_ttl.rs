@@ -18,60 +18,92 @@ struct Key {
     sum: Vec<Written>,
 }
 
-/// One more value of a state that lives as a whole.
+/// One more value of a state that lives as a whole, from the last that was written on.
 fn add(all: &mut Vec<Written>, one: Written) {
+    let last = all.iter().map(|of| of.1).fold(one.1, i64::max);
     all.push(one);
-    all.iter_mut().for_each(|of| of.1 = one.1);
+    all.iter_mut().for_each(|of| of.1 = last);
+}
+
+impl Key {
+    /// Does what `command` says, at `written`. What is shown.
+    fn obey(&mut self, command: &str, written: i64, renews: bool) -> Option<String> {
+        let (n, mut row) = (command[1..].parse().expect("a number"), None);
+        match &command[..1] {
+            "w" => self.value = vec![(n, written)],
+            "o" if self.map.iter().any(|one| one.0 == n) => {
+                self.map.iter_mut().filter(|one| one.0 == n).for_each(|one| one.1 = one.1.max(written));
+            }
+            "m" | "o" => {
+                self.map.retain(|one| one.0 != n);
+                self.map.push((n, written));
+            }
+            "d" => self.map.retain(|one| one.0 != n),
+            "l" => self.list.push((n, written)),
+            "x" => add(&mut self.largest, (n, written)),
+            "a" => add(&mut self.sum, (n, written)),
+            "q" => {
+                let largest = self.largest.iter().map(|one| one.0).max();
+                let sum = (!self.sum.is_empty()).then(|| self.sum.iter().map(|one| one.0).sum());
+                row = Some(shown(largest, None, sum));
+                if renews {
+                    let both = self.largest.iter_mut().chain(&mut self.sum);
+                    both.for_each(|one| one.1 = one.1.max(written));
+                }
+            }
+            "p" if renews => self.list.iter_mut().take(1).for_each(|one| one.1 = one.1.max(written)),
+            "p" => {}
+            "f" => drop(self.list.drain(..self.list.len().min(1))),
+            "e" => self.list.retain(|one| one.0 != n),
+            "t" => {
+                for all in [&mut self.map, &mut self.list, &mut self.largest, &mut self.sum] {
+                    *all = vec![(n, written)];
+                }
+            }
+            "c" => *self = Key::default(),
+            _ => {
+                let all = |of: &[Written]| of.iter().map(|one| one.0).collect::<Vec<_>>();
+                let mut map = all(&self.map);
+                map.sort_unstable();
+                let value = self.value.first().map(|one| one.0);
+                row = Some(shown(value, map, all(&self.list)));
+                if renews {
+                    for all in [&mut self.value, &mut self.map, &mut self.list] {
+                        all.iter_mut().for_each(|one| one.1 = one.1.max(written));
+                    }
+                }
+            }
+        }
+        row
+    }
 }
 
 fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
     let mut keys: BTreeMap<String, Key> = BTreeMap::new();
-    let (mut now, mut rows) = (None::<i64>, Vec::new());
+    let (mut now, mut rows, mut expired) = (None::<i64>, Vec::new(), 0);
     for arrival in &input {
         match arrival {
             Arrival::Watermark(w) => {
                 now = now.max(Some(*w));
+                let lives = |one: &Written| one.1.checked_add(ttl).is_none_or(|end| Some(end) > now);
                 for key in keys.values_mut() {
-                    for all in [&mut key.value, &mut key.map, &mut key.list, &mut key.largest, &mut key.sum] {
-                        all.retain(|one| Some(one.1 + ttl) > now);
+                    let folded = [&mut key.largest, &mut key.sum];
+                    for all in [&mut key.value, &mut key.map, &mut key.list] {
+                        let before = all.len();
+                        all.retain(|one| lives(one));
+                        expired += before - all.len();
+                    }
+                    // What has been made of many values is one.
+                    for all in folded.into_iter().filter(|all| all.first().is_some_and(|one| !lives(one))) {
+                        all.clear();
+                        expired += 1;
                     }
                 }
             }
             Arrival::Item(el) => {
                 let key = keys.entry(el.key.clone()).or_default();
-                let (n, written) = (el.name[1..].parse().expect("a number"), now.unwrap_or(el.time));
-                match &el.name[..1] {
-                    "w" => key.value = vec![(n, written)],
-                    "m" => {
-                        key.map.retain(|one| one.0 != n);
-                        key.map.push((n, written));
-                    }
-                    "d" => key.map.retain(|one| one.0 != n),
-                    "l" => key.list.push((n, written)),
-                    "x" => add(&mut key.largest, (n, written)),
-                    "a" => add(&mut key.sum, (n, written)),
-                    "q" => {
-                        let largest = key.largest.iter().map(|one| one.0).max();
-                        let sum = (!key.sum.is_empty()).then(|| key.sum.iter().map(|one| one.0).sum());
-                        rows.push(format!("{}/{}", el.key, shown(largest, None, sum)));
-                        if renews {
-                            let both = key.largest.iter_mut().chain(&mut key.sum);
-                            both.for_each(|one| one.1 = written);
-                        }
-                    }
-                    _ => {
-                        let all = |of: &[Written]| of.iter().map(|one| one.0).collect::<Vec<_>>();
-                        let mut map = all(&key.map);
-                        map.sort_unstable();
-                        let value = key.value.first().map(|one| one.0);
-                        rows.push(format!("{}/{}", el.key, shown(value, map, all(&key.list))));
-                        if renews {
-                            for all in [&mut key.value, &mut key.map, &mut key.list] {
-                                all.iter_mut().for_each(|one| one.1 = written);
-                            }
-                        }
-                    }
-                }
+                let row = key.obey(&el.name, now.unwrap_or(el.time), renews);
+                rows.extend(row.map(|row| format!("{}/{row}", el.key)));
             }
             _ => {}
         }
@@ -79,15 +111,19 @@ fn case(ttl: i64, renews: bool, input: Vec<Arrival>) -> Case {
     let step = format!("ttl {ttl}{}", if renews { " read" } else { "" });
     let id = format!("random: {step} {input:?}");
     let steps = vec![step.split(' ').map(str::to_owned).collect()];
-    Case { id, steps, inputs: vec![input], rows, ..Case::default() }
+    let expired = Some(i64::try_from(expired).expect("few entries"));
+    Case { id, steps, inputs: vec![input], rows, expired, ..Case::default() }
 }
 
 fn commands() -> impl Strategy<Value = Vec<Arrival>> {
-    let kinds = prop::sample::select(vec![
-        "w", "m", "m", "d", "l", "x", "x", "a", "a", "q", "q", "r", "r", "r", "W", "W",
-    ]);
-    prop::collection::vec((kinds, 0..3, 0i64..6, -9i64..9), 0..40).prop_map(|steps| {
-        let mut now = -10;
+    let kinds = vec![
+        "w", "m", "m", "d", "l", "l", "o", "p", "f", "e", "t", "c", "x", "x", "a", "a", "q", "q", "r", "r",
+        "r", "W", "W", "W",
+    ];
+    let steps = prop::collection::vec((prop::sample::select(kinds), 0..3, 0i64..6, -9i64..9), 0..40);
+    // At most 200 go by, and an element is at most 8 ahead: that is the end of time.
+    let from = prop::sample::select(vec![-10, i64::MIN + 19, i64::MAX - 209]);
+    (from, steps).prop_map(|(mut now, steps)| {
         let arrival = |(kind, key, n, ahead): (&str, i32, i64, i64)| {
             if kind == "W" {
                 now += n;

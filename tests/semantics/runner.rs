@@ -34,6 +34,8 @@ struct Outcome {
     counted: i64,
     /// Elements that windows did not keep, as the report counts them; where the case says how many.
     evicted: Option<i64>,
+    /// What has expired of states, likewise.
+    expired: Option<i64>,
 }
 
 impl Outcome {
@@ -68,8 +70,8 @@ pub fn check(case: &Case) -> Result<(), String> {
     let file = case.bytes.as_ref().map(|bytes| crate::text_files::write(bytes));
     let path = file.as_ref().map(|file| file.path());
     let counted = case.dropped + i64::try_from(case.late.len()).expect("few late elements");
-    let expected =
-        Outcome { rows: case.rows.clone(), late: case.late.clone(), counted, evicted: case.evicted };
+    let (rows, late) = (case.rows.clone(), case.late.clone());
+    let expected = Outcome { rows, late, counted, evicted: case.evicted, expired: case.expired };
     for parallelism in [1, 2, 4] {
         // Where a receiver has a single sender, even what each instance emits is a function of the input.
         let mut first = None;
@@ -128,10 +130,12 @@ fn run(case: &Case, file: Option<&Path>, config: Config) -> Result<Option<Outcom
             if usize::try_from(ahead) != Ok(case.ahead) {
                 return Err(format!("{ahead} timestamps too far ahead, not {}", case.ahead));
             }
-            let split = i64::try_from(if case.has("split") || case.has("sides") { late.len() } else { 0 })
-                .expect("few rows");
+            // What stands as late and was not.
+            let aside = ["split", "sides", "beside"].iter().any(|step| case.has(step));
+            let split = i64::try_from(if aside { late.len() } else { 0 }).expect("few rows");
             let evicted = case.evicted.map(|_| counted(&report, ".evicted"));
-            Ok(Some(Outcome { rows, late, counted: report.late() + split, evicted }))
+            let expired = case.expired.map(|_| counted(&report, ".expired"));
+            Ok(Some(Outcome { rows, late, counted: report.late() + split, evicted, expired }))
         }
         Err(error) => {
             let text = error.to_string();

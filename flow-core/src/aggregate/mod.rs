@@ -89,7 +89,8 @@ impl std::error::Error for Overflow {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an aggregate of `{T}`",
     label = "cannot aggregate records of type `{T}`",
-    note = "build it from the handle, `.aggregate(|a| a.sum(|x| x.amount))`, or implement `flow_core::aggregate::Aggregate<{T}>`"
+    note = "build it from the handle, `.aggregate(|a| a.sum(|x| x.amount))`, or implement `flow_core::aggregate::Aggregate<{T}>`",
+    note = "several are a tuple, `|a| (a.count(), a.sum(…))`; `first`, `last`, `collect`, `top_k` and `reduce` keep records, which have to be `Clone`"
 )]
 pub trait Aggregate<T>: Clone + Send + 'static {
     /// What it needs of a record. `Clone`, since a record may be in several windows.

@@ -19,7 +19,7 @@ use crate::metrics::Report;
 use crate::op::Terminal;
 use crate::op::chain::Whole;
 use crate::stage::{BatchSize, BuildCx, Commits, Topology};
-use crate::time::{Clock, Millis, SystemClock, VirtualClock};
+use crate::time::{Clock, IntoMillis, Millis, SystemClock, VirtualClock};
 use attempts::Attempts;
 use handle::Running;
 use std::sync::Arc;
@@ -135,8 +135,8 @@ impl Job {
 
     /// How long a record waits at most, before an exchange, for the batch to fill; 100 ms unless said otherwise. A stage
     /// that has nothing to do sends what it has at once: this is for one that is busy with records it does not pass on.
-    pub fn max_delay(mut self, delay: impl Into<Millis>) -> Self {
-        self.max_delay = delay.into();
+    pub fn max_delay(mut self, delay: impl IntoMillis) -> Self {
+        self.max_delay = delay.into_millis();
         self
     }
 

@@ -1,5 +1,9 @@
 //! What becomes of elements that match nothing.
 
+use super::cross::Cross;
+use std::array::IntoIter;
+use std::iter::Flatten;
+
 /// A join of single elements: which rows it gives.
 #[diagnostic::on_unimplemented(
     message = "a `co_group` brings whole groups together, and this operator single elements",
@@ -37,10 +41,12 @@ impl<L: 'static, R: 'static> Leading<L, R> for LeftOuter {}
 pub trait Grouping<L, R>: Copy + Send + 'static {
     /// A row.
     type Out: 'static;
+    /// The rows of one key, as far as they have not been asked for.
+    type Rows: Iterator<Item = Self::Out> + Send + 'static;
     /// Its name, as the operator that asked for it.
     const NAME: &'static str;
-    /// Shows each row of the elements of one key. Where they do not `meet`, because the key is nothing, none matches another.
-    fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(Self::Out));
+    /// The rows of the elements of one key. Where they do not `meet`, because the key is nothing, none matches another.
+    fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool) -> Self::Rows;
 }
 
 /// `join`: only elements that match.
@@ -78,11 +84,12 @@ macro_rules! forms {
                 $only_right
             }
         }
-        impl<L: Clone + 'static, R: Clone + 'static> Grouping<L, R> for $form {
+        impl<L: Clone + Send + 'static, R: Clone + Send + 'static> Grouping<L, R> for $form {
             type Out = ($left, $right);
+            type Rows = Cross<Self, L, R>;
             const NAME: &'static str = $name;
-            fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(Self::Out)) {
-                cross::<Self, L, R>(lefts, rights, meet, each);
+            fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool) -> Cross<Self, L, R> {
+                Cross::new(lefts, rights, meet)
             }
         }
     )*};
@@ -94,33 +101,16 @@ forms! {
     Full "full_join": (Option<L>, Option<R>), true, true, |l, r| (Some(l), Some(r)), Some((Some(l), None)), Some((None, Some(r)));
 }
 
-/// Every pair, left by left; or what there is of one side alone.
-fn cross<F, L, R>(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(F::Out))
-where
-    F: Form<L, R>,
-    L: Clone,
-    R: Clone,
-{
-    if meet && !lefts.is_empty() && !rights.is_empty() {
-        for left in lefts {
-            for right in &rights {
-                each(F::pair(left.clone(), right.clone()));
-            }
-        }
-        return;
-    }
-    lefts.into_iter().filter_map(F::left).for_each(&mut *each);
-    rights.into_iter().filter_map(F::right).for_each(each);
-}
-
-impl<L: 'static, R: 'static> Grouping<L, R> for CoGroup {
+impl<L: Send + 'static, R: Send + 'static> Grouping<L, R> for CoGroup {
     type Out = (Vec<L>, Vec<R>);
+    type Rows = Flatten<IntoIter<Option<Self::Out>, 2>>;
     const NAME: &'static str = "co_group";
-    fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool, each: &mut impl FnMut(Self::Out)) {
-        if meet || lefts.is_empty() || rights.is_empty() {
-            return each((lefts, rights));
-        }
-        each((lefts, Vec::new()));
-        each((Vec::new(), rights));
+    fn rows(lefts: Vec<L>, rights: Vec<R>, meet: bool) -> Self::Rows {
+        let rows = if meet || lefts.is_empty() || rights.is_empty() {
+            [Some((lefts, rights)), None]
+        } else {
+            [Some((lefts, Vec::new())), Some((Vec::new(), rights))]
+        };
+        rows.into_iter().flatten()
     }
 }

@@ -10,9 +10,11 @@
 //!   head of both, `held`: elements that wait, `due`: keys that are looked at, `tardy`: late elements;
 //! * [`lookup`]: all that there is of the other side, which is read whole first;
 //! * [`forever`]: all that there is of the other side, before and after;
-//! * [`in_window`]: elements that are in one window; `grouped`: a window's elements of both sides, and their pairs.
+//! * [`in_window`]: elements that are in one window; [`windows`]: which windows these may be; `grouped`: a window's elements of both
+//!   sides, [`cross`]: their pairs, `rows`: how these leave.
 
 pub mod as_of;
+pub mod cross;
 mod due;
 pub mod forever;
 pub mod form;
@@ -22,11 +24,13 @@ pub mod in_window;
 pub mod joined;
 pub mod lookup;
 pub mod nothing;
+mod rows;
 pub mod side;
 mod tardy;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timed;
+pub mod windows;
 pub mod within;
 
 pub use form::{CoGroup, Form, Full, Inner, LeftOuter, RightOuter};

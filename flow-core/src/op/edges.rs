@@ -2,7 +2,7 @@
 
 use super::merge::receive;
 use super::operator::OpError;
-use super::proved::claim;
+use super::proved::{Holds, Impossible, Never, claim};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
 use crate::checkpoint::own::broken;
@@ -341,6 +341,21 @@ impl<C: Chain<Out: Clone + Send>> Chain for Broadcast<C> {
     }
 }
 
+/// All instances behind a `broadcast`.
+pub enum Everyone {}
+
+/// Records `T` of which everyone gets one; as a `claim!`.
+#[diagnostic::on_unimplemented(
+    message = "records of type `{T}` cannot go to every instance: they are not `Clone + Send`",
+    label = "each instance gets a clone of every `{T}`",
+    note = "derive `Clone` for `{T}`, or share it: `.map(Arc::new)`"
+)]
+pub trait Gets<P, T> {}
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send> Gets<Holds, T> for Everyone {}
+#[diagnostic::do_not_recommend]
+impl<T: Impossible> Gets<Never, T> for Everyone {}
+
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     #[track_caller]
     fn exchange<X>(
@@ -398,6 +413,17 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         self.exchange("partition_by", partitioner, EdgeKind::Custom, Count::Parallelism)
     }
 
+    /// [`partition_by`](Self::partition_by) with a closure, of which rustc then knows what its parameters are: `dataflow!` calls
+    /// it where a closure is written.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn partition_by_closure<F, P>(self, partitioner: F) -> Stream<T, K, Proved<P, Exchange<C, F>>>
+    where
+        F: Fn(&T, usize) -> usize + PartitionerOf<P, T>,
+    {
+        self.partition_by(partitioner)
+    }
+
     /// What follows runs in a stage of its own, on another thread where the host has one. Nothing else changes.
     #[track_caller]
     pub fn boundary<P>(self) -> Stream<T, K, Proved<P, Exchange<C, Forward>>>
@@ -409,9 +435,9 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
     /// Every instance of what follows gets every record.
     #[track_caller]
-    pub fn broadcast(self) -> Stream<T, K, Broadcast<C>>
+    pub fn broadcast<P>(self) -> Stream<T, K, Proved<P, Broadcast<C>>>
     where
-        T: Clone,
+        Everyone: Gets<P, T>,
     {
         let (edge, meta) = (EdgeRef::fresh(), Meta::new("broadcast"));
         Stream::of(Broadcast { prev: self.chain, edge, asked: None, meta })

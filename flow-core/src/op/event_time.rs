@@ -20,7 +20,7 @@ use crate::checkpoint::own::take_i64;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
-use crate::time::{Grid, IntoTimestamp, Millis, Timestamp};
+use crate::time::{Grid, IntoMillis, IntoTimestamp, Millis, Timestamp};
 use ahead::Ahead;
 use pulse::Pulse;
 
@@ -45,6 +45,10 @@ struct Waits {
 
 impl Waits {
     fn pulse(&self, cx: &mut BuildCx, meta: &Meta) -> Pulse {
+        if let Some(idle) = self.idle.filter(|idle| idle.0 <= 0) {
+            let what = format!("an idle of {idle}: it has to be longer than zero");
+            cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+        }
         let member = self.align.map(|ahead| cx.align(meta, ahead));
         Pulse::new(self, member)
     }
@@ -95,8 +99,8 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 
 impl<T, K, C, F> Stream<T, K, EventTime<C, F>> {
     /// How far behind the newest event one may come and still be on time. 0 means ascending timestamps.
-    pub fn disorder(mut self, disorder: impl Into<Millis>) -> Self {
-        self.chain.disorder = Some(disorder.into());
+    pub fn disorder(mut self, disorder: impl IntoMillis) -> Self {
+        self.chain.disorder = Some(disorder.into_millis());
         self
     }
 
@@ -122,14 +126,14 @@ impl<T, K, C, F> Stream<T, K, EventTime<C, F>> {
     /// assert_eq!(out.take(), [(0, 3), (10, 2), (9_999_990, 1)]);
     /// assert_eq!((report.late(), report.counter("event_time.ahead")), (0, 1));
     /// ```
-    pub fn max_ahead(mut self, ahead: impl Into<Millis>) -> Self {
-        self.chain.max_ahead = Some(ahead.into());
+    pub fn max_ahead(mut self, ahead: impl IntoMillis) -> Self {
+        self.chain.max_ahead = Some(ahead.into_millis());
         self
     }
 
     /// After so long without a record this input holds back nobody, until its next record.
-    pub fn idle(mut self, after: impl Into<Millis>) -> Self {
-        self.chain.waits.idle = Some(after.into());
+    pub fn idle(mut self, after: impl IntoMillis) -> Self {
+        self.chain.waits.idle = Some(after.into_millis());
         self
     }
 
@@ -150,8 +154,8 @@ impl<T, K, C, F> Stream<T, K, EventTime<C, F>> {
     /// # job.simulate(1).unwrap();
     /// assert_eq!(out.take(), [110; 10]);
     /// ```
-    pub fn align(mut self, ahead: impl Into<Millis>) -> Self {
-        self.chain.waits.align = Some(ahead.into());
+    pub fn align(mut self, ahead: impl IntoMillis) -> Self {
+        self.chain.waits.align = Some(ahead.into_millis());
         self
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Time goes on as if by single milliseconds: inside a firing the watermark is at the timer's time.
 
-use super::states::{Moment, On};
+use super::states::Moment;
+use super::watched::Watched;
 use crate::metrics::Counter;
 use crate::stage::OpenCx;
 use crate::state::{Timer, Timers};
 use crate::time::{Clock, Timestamp};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Which time a timer was set in.
@@ -28,6 +28,8 @@ pub struct Around<K> {
     pub processing: Timers<K>,
     /// Where the watermark is.
     pub watermark: Timestamp,
+    /// Where it is for what has a time to live: the end of the input moves it no further than to the last timer in event time.
+    lived: Timestamp,
     /// Where it goes.
     target: Timestamp,
     /// The last instant of the clock whose timers have fired.
@@ -36,15 +38,19 @@ pub struct Around<K> {
     until: Timestamp,
     /// Whether a timer of the clock is firing.
     firing: bool,
-    now: Option<Timestamp>,
+    now: Cell<Option<Timestamp>>,
+    /// The latest that has been read of the clock.
+    latest: Cell<Timestamp>,
     clock: Option<Arc<dyn Clock>>,
     /// The number of this instance, and how many there are.
     pub instance: (usize, usize),
     dropped: Counter,
     /// How much of the state has expired.
     pub expired: Counter,
-    /// When something of a key expires, and the hash of the key: on the clock, and on the watermark.
-    expiring: [BinaryHeap<Reverse<(i64, u64)>>; 2],
+    /// What the user asked for that cannot be: it ends the job behind the call.
+    pub wrong: Option<String>,
+    /// When something of a key expires.
+    pub watched: Watched,
 }
 
 impl<K> Default for Around<K> {
@@ -54,16 +60,19 @@ impl<K> Default for Around<K> {
             event: Timers::default(),
             processing: Timers::default(),
             watermark: start,
+            lived: start,
             target: start,
             fired: start,
             until: start,
             firing: false,
-            now: None,
+            now: Cell::new(None),
+            latest: Cell::new(start),
             clock: None,
             instance: (0, 1),
             dropped: Counter::default(),
             expired: Counter::default(),
-            expiring: Default::default(),
+            wrong: None,
+            watched: Watched::default(),
         }
     }
 }
@@ -80,41 +89,27 @@ impl<K> Around<K> {
     }
 
     /// The clock, which never goes back. It is read once between two calls of [`Around::forget_now`].
-    pub fn now(&mut self) -> Timestamp {
-        if let Some(now) = self.now {
-            return now;
-        }
+    pub fn now(&self) -> Timestamp {
+        self.now.get().unwrap_or_else(|| self.read_now())
+    }
+
+    #[cold]
+    fn read_now(&self) -> Timestamp {
         let now = self.clock.as_ref().map_or(Timestamp::MIN, |clock| clock.wall());
-        self.now = Some(now);
-        now
+        let latest = self.latest.get().max(now);
+        self.latest.set(latest);
+        self.now.set(Some(latest));
+        latest
     }
 
     /// The clock is to be read anew.
     pub fn forget_now(&mut self) {
-        self.now = None;
+        self.now.set(None);
     }
 
     /// What time it is, for a record at `record`.
-    pub fn moment(&mut self, record: Timestamp) -> Moment {
-        Moment { clock: self.now(), watermark: self.watermark, record }
-    }
-
-    /// Something of a key with this hash expires at `at`.
-    pub fn watch(&mut self, on: On, at: i64, hash: u64) {
-        self.expiring[on as usize].push(Reverse((at, hash)));
-    }
-
-    /// The hash of a key of which something has expired.
-    pub fn next_expired(&mut self, now: Moment) -> Option<u64> {
-        [(On::Clock, now.clock), (On::Watermark, now.watermark)].into_iter().find_map(|(on, now)| {
-            let heap = &mut self.expiring[on as usize];
-            heap.peek().is_some_and(|first| first.0.0 <= now.0).then(|| heap.pop())?.map(|first| first.0.1)
-        })
-    }
-
-    /// Whether something may expire.
-    pub fn is_expiring(&self) -> bool {
-        self.expiring.iter().any(|heap| !heap.is_empty())
+    pub fn moment(&self, record: Timestamp) -> Moment {
+        Moment { clock: self.now(), watermark: self.lived, record, anew: false }
     }
 
     /// The watermark rises to `w`; [`Around::pop`] says what fires.
@@ -139,7 +134,7 @@ impl<K> Around<K> {
     }
 
     /// How far time has come, for a timer that is set.
-    pub fn passed(&mut self, time: In) -> Timestamp {
+    pub fn passed(&self, time: In) -> Timestamp {
         match time {
             In::Event => self.watermark,
             In::Processing if self.firing => self.fired,
@@ -148,7 +143,7 @@ impl<K> Around<K> {
     }
 
     /// The last instant that the clock has passed.
-    fn last_instant(&mut self) -> Timestamp {
+    fn last_instant(&self) -> Timestamp {
         Timestamp(self.now().0.saturating_sub(1))
     }
 
@@ -184,10 +179,14 @@ impl<K: Clone> Around<K> {
         let event = self.event.pop(self.target).map(|timer| (In::Event, timer));
         let (time, timer) = event.or_else(|| {
             self.watermark = self.watermark.max(self.target);
+            if !self.is_ending() {
+                self.lived = self.watermark;
+            }
             self.processing.pop(self.until).map(|timer| (In::Processing, timer))
         })?;
         if time == In::Event {
             self.watermark = self.watermark.max(timer.due);
+            self.lived = self.watermark;
         } else {
             (self.firing, self.fired) = (true, self.fired.max(timer.due));
         }

@@ -4,10 +4,10 @@
 //! one stream is in order. Between the streams there is no order.
 
 use super::Process;
-use super::block::Closures;
-use super::block::{Answer, Declaring, Does, DoesEach, Doing, Keyed, Nothing};
+use super::block::{Answer, Closures, Does, DoesEach, Nothing};
 use super::chain::{listens, noted};
 use super::context::Context;
+use super::declaring::{Declaring, Doing, Keyed};
 use super::head::{ItemOf, ProcessHead};
 use super::kinds::{EventTimers, TimerKinds};
 use super::states::Declared;

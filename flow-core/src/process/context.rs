@@ -32,7 +32,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     }
 
     /// The host's clock. It is read once for a batch.
-    pub fn now(&mut self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.around.now()
     }
 
@@ -47,7 +47,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     }
 
     /// What time it is, for what has a time to live.
-    pub(super) fn moment(&mut self) -> Moment {
+    pub(super) fn moment(&self) -> Moment {
         self.around.moment(self.stamp.time())
     }
 
@@ -63,7 +63,7 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     pub(super) fn settle(&mut self, settle: impl FnOnce(Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool) {
         let (now, hash, mut expired) = (self.around.moment(self.stamp.time()), self.hash, 0);
         let around = &mut *self.around;
-        self.clear |= settle(now, &mut expired, &mut |on, at| around.watch(on, at, hash));
+        self.clear |= settle(now, &mut expired, &mut |on, at| around.watched.add(on, at, hash));
         self.around.expired.add(expired);
     }
 
@@ -112,8 +112,8 @@ impl<K: Clone, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     /// From now on a timer of this key fires at each multiple of `every` in event time, as often as that is, until it is deleted
     /// or the input ends. The first is behind the watermark and the record.
     ///
-    /// # Panics
-    /// If `every` is not positive.
+    /// An interval that is not longer than zero ends the job.
+    #[track_caller]
     pub fn set_interval(&mut self, every: Millis)
     where
         S: InEventTime,
@@ -148,8 +148,8 @@ impl<K: Clone, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
 
     /// [`Context::set_interval`] on the host's clock.
     ///
-    /// # Panics
-    /// If `every` is not positive.
+    /// An interval that is not longer than zero ends the job.
+    #[track_caller]
     pub fn set_processing_interval(&mut self, every: Millis)
     where
         P: OnTheClock,
@@ -180,8 +180,20 @@ impl<K: Clone, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
         self.around.timers(time).delete(of, at);
     }
 
+    /// What cannot be is said behind the call; the state goes with it.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, what: String) {
+        self.around.wrong.get_or_insert(what);
+        self.clear = true;
+    }
+
+    #[track_caller]
     fn set_interval_from(&mut self, time: In, from: Timestamp, every: Millis) {
-        assert!(every.0 > 0, "an interval has to be longer than 0ms");
+        if every.0 <= 0 {
+            let at = std::panic::Location::caller();
+            return self.refuse(format!("{at}: an interval of {every}: it has to be longer than zero"));
+        }
         let of: Owner<K> = (self.hash, self.key, self.same);
         if !self.around.timers(time).has_interval(of, every.0) {
             let next = from.0.div_euclid(every.0).saturating_add(1).saturating_mul(every.0);

@@ -39,6 +39,9 @@ pub struct Core<K, St, O, S: Stamp, P: TimerKinds, N> {
     faults: Faults,
 }
 
+/// Takes out of a state what has expired, as [`Process::settle`](super::Process::settle).
+type Settle<'a, St> = dyn Fn(&mut St, Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool + 'a;
+
 /// How keys are compared and hashed.
 pub struct Keys<Same, Hash> {
     /// Whether two are equal.
@@ -99,6 +102,10 @@ where
         if cx.clear {
             let key = key.clone();
             self.clear(keys, hash, &key);
+            // Asked here alone, so that a call costs no more for it.
+            if let Some(what) = self.around.wrong.take() {
+                return self.fail(&what.into());
+            }
         }
         if let Err(error) = called {
             return self.fail(&error);
@@ -136,20 +143,35 @@ where
         keys: &Keys<Same, Hash>,
         settle: impl Fn(&mut St, Moment, &mut u64, &mut dyn FnMut(On, i64)) -> bool,
     ) {
-        if !self.around.is_expiring() || self.around.is_ending() {
+        if self.around.watched.len() == 0 || self.around.is_ending() {
             return;
+        }
+        if self.around.watched.is_crowded(self.table.len()) {
+            self.watch_anew(&keys.hash, &settle);
         }
         let now = self.around.moment(Timestamp::MIN);
         for _ in 0..SWEPT_AT_ONCE {
-            let Some(hash) = self.around.next_expired(now) else { return };
+            let Some(hash) = self.around.watched.next(now) else { return };
             let Some((key, state)) = self.table.find(hash, |k| (keys.hash)(k) == hash) else { continue };
             let (around, mut expired) = (&mut self.around, 0);
-            if settle(state, now, &mut expired, &mut |on, at| around.watch(on, at, hash)) {
+            if settle(state, now, &mut expired, &mut |on, at| around.watched.add(on, at, hash)) {
                 let key = key.clone();
                 self.clear(keys, hash, &key);
             }
             self.around.expired.add(expired);
         }
+    }
+
+    /// Asks every state that is watched when it expires, and forgets what else there was: see [`Watched`](super::watched::Watched).
+    #[cold]
+    #[inline(never)]
+    fn watch_anew(&mut self, hash_of: &dyn Fn(&K) -> u64, settle: &Settle<'_, St>) {
+        for hash in self.around.watched.take() {
+            let Some((_, state)) = self.table.find(hash, |k| hash_of(k) == hash) else { continue };
+            let watched = &mut self.around.watched;
+            settle(state, Moment::ANEW, &mut 0, &mut |on, at| watched.add(on, at, hash));
+        }
+        self.around.watched.asked(self.table.len());
     }
 
     /// Fires the timers that are due, as far as there is room: `f` is called with `user` for each, `new` makes the state of a key

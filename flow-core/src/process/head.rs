@@ -36,6 +36,12 @@ where
     pub fn new(key: F, process: P, next: N, meta: Meta) -> Self {
         ProcessHead { core: Core::new(next, meta), key, process, types: PhantomData }
     }
+
+    /// How much is watched when it expires, and how many keys there are.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> (usize, usize) {
+        (self.core.around.watched.len(), self.core.table.len())
+    }
 }
 
 /// What leaves a process `P`.
@@ -154,8 +160,8 @@ where
         let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
         restore::<M, _, _, _, _>(&mut core.table, &mut core.around, bytes, &keys, |state, hash, around| {
             if P::LIVES {
-                let watch = &mut |on, at| around.watch(on, at, hash);
-                process.settle(state, Moment::NONE, &mut 0, watch);
+                let watch = &mut |on, at| around.watched.add(on, at, hash);
+                process.settle(state, Moment::ANEW, &mut 0, watch);
             }
         })
     }

@@ -53,6 +53,11 @@ impl TimerKinds for ProcessingTimers {
     }
 }
 
+/// What a process emits that emits nothing: there is no such record. In `dataflow!` a process whose closures have no `ctx.emit(…)` has
+/// results of this type; by hand `.on_event::<EmitsNothing, _, _>(…)` says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EmitsNothing {}
+
 /// A stream that has event time.
 #[diagnostic::on_unimplemented(
     message = "this stream has no event time, so there is no timestamp, no watermark and no timer in event time",

@@ -6,9 +6,9 @@
 //! * [`context`]: what a process can ask and do; [`kinds`]: what timers do to the event time of what is emitted;
 //! * [`around`](mod@around): timers, watermark and clock of an instance; [`core`](mod@core): the state of all keys, and one call;
 //! * [`sides`]: what it emits beside its results, as streams of their own;
-//! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them; [`connect`]: two streams before one;
+//! * [`states`]: states that are declared one by one, with a time to live; [`block`]: a process of closures over them, [`declaring`] puts one together; [`connect`]: two streams before one;
 //!   [`broadcast`]: one beside a stream that every instance reads;
-//! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down.
+//! * `head`: the operator; `chain`: how it is put behind a stream; `saved`: how it is written down; `watched`: when what has a time to live is looked at.
 
 pub mod around;
 pub mod block;
@@ -17,16 +17,20 @@ mod chain;
 pub mod connect;
 pub mod context;
 pub mod core;
+pub mod declaring;
 mod head;
 pub mod kinds;
 mod saved;
 pub mod sides;
 pub mod states;
+#[cfg(test)]
+mod tests;
+mod watched;
 
 pub use broadcast::{BroadcastContext, BroadcastProcess};
 pub use chain::{ProcessOf, Processed};
 pub use context::Context;
-pub use kinds::{EventTimers, ProcessingTimers};
+pub use kinds::{EmitsNothing, EventTimers, ProcessingTimers};
 pub use sides::{First, Second, Side, Third, WithSides};
 pub use states::{AggregatingState, Held, ListState, MapState, ReducingState, Ttl};
 

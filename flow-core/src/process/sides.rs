@@ -3,9 +3,11 @@
 //! They leave the process in one stream of `Either`, in the order in which they were emitted, and are taken apart behind it, as those of
 //! `split`. Which sides there are is part of the kind of its timers, so that nothing changes for a process that has none.
 
-use super::block::{Closures, Declaring, Doing};
+use super::block::Closures;
+use super::broadcast::{Beside, BroadcastOf, BroadcastProcess, ConnectedBroadcast};
 use super::connect::{CoProcessOf, Connected};
 use super::context::Context;
+use super::declaring::{Declaring, Doing};
 use super::kinds::{OnTheClock, TimerKinds};
 use super::{Process, ProcessOf};
 use crate::op::fork::{Forked, Sides};
@@ -159,8 +161,8 @@ impl<K, O, S: Stamp, P: TimerKinds> Context<'_, K, O, S, P> {
     }
 }
 
-impl<U, D, P> Declaring<U, D, P> {
-    /// There are sides, `W` a tuple of the types of their records: what `dataflow!` writes for `let small: Side<Small> = side();`.
+impl<U, W, P> Declaring<U, W, P> {
+    /// There are sides, `A` a tuple of the types of their records: what `dataflow!` writes for `let small: Side<Small> = side();`.
     ///
     /// ```
     /// # use flow_core::prelude::*;
@@ -184,8 +186,8 @@ impl<U, D, P> Declaring<U, D, P> {
     /// assert_eq!(large.take(), [30, 50]);
     /// assert_eq!(small.take(), ["8"]);
     /// ```
-    pub fn with_sides<W: SideTypes>(self) -> Declaring<U, D, WithSides<P, W>> {
-        Declaring::new(self.stream, self.states)
+    pub fn with_sides<A: SideTypes>(self) -> Declaring<U, W, WithSides<P, A>> {
+        Declaring::new(self.stream, self.seen)
     }
 }
 
@@ -232,6 +234,23 @@ impl<Q: 'static, L: 'static, R: 'static, K: Kind, C, D, P, W: SideTypes, O, E, T
     pub fn apart(self) -> ApartOf<CoProcessOf<Q, L, R, K, Closures<D, WithSides<P, W>, O, E, T, H>, C>, O, W>
     where
         Closures<D, WithSides<P, W>, O, E, T, H>: Process<Q, Either<L, R>, K::Stamp, State: Keep<K::Mode>>,
+        W::All<O>: Sides,
+    {
+        self.done().apart()
+    }
+}
+
+impl<Q: 'static, L: 'static, B: 'static, K: Kind, C, D, H, I, A, P, W: SideTypes, O, E, T, X>
+    Doing<ConnectedBroadcast<Q, L, B, K, C>, Beside<D, H, I, A>, WithSides<P, W>, O, E, T, X>
+{
+    /// The stream of what it emits, and those of its sides, as they were declared.
+    #[track_caller]
+    pub fn apart(
+        self,
+    ) -> ApartOf<BroadcastOf<Q, L, B, K, Closures<Beside<D, H, I, A>, WithSides<P, W>, O, E, T, X>, C>, O, W>
+    where
+        Closures<Beside<D, H, I, A>, WithSides<P, W>, O, E, T, X>:
+            BroadcastProcess<Q, L, B, K::Stamp, State: Keep<K::Mode>, Shared: Keep<K::Mode>>,
         W::All<O>: Sides,
     {
         self.done().apart()

@@ -14,9 +14,7 @@ pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
 pub use committing::{CommittingSink, SinkIn, StagingWriter};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
-#[cfg(feature = "json")]
-pub use text::json_file;
-pub use text::{csv_file, stdout, text_file};
+pub use text::{csv_file, json_file, stdout, text_file};
 
 use crate::batch::Mark;
 use crate::checkpoint::Saves;
@@ -303,6 +301,14 @@ impl<T: 'static, X: SinkIn<M, T>, M: Mode> Tail for SinkPush<T, X, M> {
     fn enough(&self) -> bool {
         false
     }
+}
+
+/// An error of what a sink writes into.
+#[cold]
+pub(crate) fn write_error(target: &str, error: &std::io::Error) -> Error {
+    let closed = error.kind() == std::io::ErrorKind::BrokenPipe;
+    let kind = if closed { ErrorKind::Closed } else { ErrorKind::Sink };
+    Error::new(kind, format!("{target}: cannot be written: {error}"))
 }
 
 /// An error of a sink.

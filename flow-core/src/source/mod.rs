@@ -14,9 +14,7 @@ pub use crate::stage::{Poll, Reader};
 pub use channel::{ChannelSender, ChannelSource, channel};
 pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
-#[cfg(feature = "json")]
-pub use text::json_lines;
-pub use text::{csv, lines, stdin_lines, tcp_lines};
+pub use text::{csv, json_lines, lines, stdin_lines, tcp_lines};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::boxed::NoRoot;

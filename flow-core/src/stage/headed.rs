@@ -32,8 +32,10 @@ pub struct HeadStage {
     /// The last watermark told to the head, and the last one passed on.
     told: Timestamp,
     passed: Timestamp,
-    /// All inputs are idle, which has not been passed on: the head keeps elements that wait.
+    /// All inputs are idle, which has not been passed on: the head keeps elements that wait, or the clock has come to something.
     idle: bool,
+    /// That all inputs are idle has been passed on, so that nothing may leave before [`Mark::Active`].
+    silent: bool,
     /// The clock has come to something that has not been emitted whole.
     overdue: bool,
     ended: bool,
@@ -60,12 +62,21 @@ impl HeadStage {
             told: Timestamp::MIN,
             passed: Timestamp::MIN,
             idle: false,
+            silent: false,
             overdue: false,
             ended: false,
             spent: Vec::new(),
             faults: Faults::default(),
             metrics: StageMetrics::default(),
             kept: Kept::default(),
+        }
+    }
+
+    /// Fires what is due; that is done when it has left.
+    fn fire(&mut self) -> Fire {
+        match self.head.fire() {
+            Fire::Done if self.head.tail_ref().holds() => Fire::Paused,
+            fire => fire,
         }
     }
 
@@ -80,8 +91,13 @@ impl HeadStage {
                 Mark::End => self.head.end(),
                 Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
             }
+            if !matches!(mark, Mark::Idle | Mark::Barrier(_)) {
+                // Where all that are left end, nobody has said that they speak again.
+                self.speak();
+                self.idle = false;
+            }
         }
-        let fire = self.head.fire();
+        let fire = self.fire();
         if fire == Fire::Done
             && let Mark::Barrier(id) = mark
         {
@@ -120,12 +136,12 @@ impl HeadStage {
                 self.passed = passes;
                 Mark::Watermark(passes)
             }
-            Mark::Idle if self.head.waits() => {
+            Mark::Idle => {
                 self.idle = true;
-                return;
+                return self.pass_idle();
             }
-            // That they were idle has not been said.
-            Mark::Active if std::mem::take(&mut self.idle) => return,
+            // It has been said before anything was fired.
+            Mark::Active => return,
             mark => mark,
         };
         self.head.tail().mark(mark);
@@ -134,8 +150,16 @@ impl HeadStage {
     /// Passes on that all inputs are idle, if that has been held back and nothing waits any more.
     fn pass_idle(&mut self) {
         if self.idle && !self.head.waits() {
-            self.idle = false;
+            (self.idle, self.silent) = (false, true);
             self.head.tail().mark(Mark::Idle);
+        }
+    }
+
+    /// Something may leave: takes back that all inputs are idle, where it has been passed on; [`HeadStage::pass_idle`] says it again.
+    fn speak(&mut self) {
+        if std::mem::take(&mut self.silent) {
+            self.idle = true;
+            self.head.tail().mark(Mark::Active);
         }
     }
 
@@ -241,6 +265,8 @@ impl Stage for HeadStage {
         loop {
             self.faults.check()?;
             if !self.head.tail().room() {
+                // What waits there may go on at once, as soon as the host has been heard.
+                worked |= self.head.tail_ref().holds() && self.head.tail().is_clear();
                 return Ok(if worked { Step::Worked } else { Step::Full });
             }
             if self.ended {
@@ -249,7 +275,8 @@ impl Stage for HeadStage {
                 self.ended = true;
                 self.head.tail().mark(Mark::End);
             } else if self.overdue {
-                self.overdue = self.head.fire() == Fire::Paused;
+                self.speak();
+                self.overdue = self.fire() == Fire::Paused;
                 if self.overdue {
                     return Ok(Step::Worked);
                 }
@@ -272,7 +299,7 @@ impl Stage for HeadStage {
     }
 
     fn room(&mut self) -> bool {
-        self.head.tail().room()
+        self.head.tail().is_clear()
     }
 
     fn flush(&mut self) {

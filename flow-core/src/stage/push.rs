@@ -61,6 +61,16 @@ pub trait Tail: Send + 'static {
     fn tick(&mut self, now: i64) {
         let _ = now;
     }
+    /// Whether results of the head that it lies directly behind wait in it for room: [`Tail::room`] lets some of them go. Marks stay behind
+    /// them. Nobody else is asked.
+    fn holds(&self) -> bool {
+        false
+    }
+    /// Whether a step would find room: as [`Tail::room`], but nothing waiting is let go, since whoever asks outside of a step is not
+    /// prepared for what the user's closures do. Nobody but the one directly behind a head is asked.
+    fn is_clear(&mut self) -> bool {
+        self.room()
+    }
     /// Whether it keeps state of the keys of the head that it lies directly behind; nobody else is asked.
     fn keeps_state(&self) -> bool {
         false

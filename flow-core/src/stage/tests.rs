@@ -15,17 +15,17 @@ use std::sync::{Arc, Mutex};
 
 /// What a stage did, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+pub(super) enum Seen {
     Item(usize, u32),
     Mark(Mark),
 }
 
-type Log = Arc<Mutex<Vec<Seen>>>;
+pub(super) type Log = Arc<Mutex<Vec<Seen>>>;
 
 /// What is behind the head: it logs marks, and has room only sometimes.
-struct Behind {
-    log: Log,
-    rooms: u64,
+pub(super) struct Behind {
+    pub log: Log,
+    pub rooms: u64,
 }
 
 impl Tail for Behind {

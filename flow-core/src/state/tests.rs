@@ -1,8 +1,9 @@
 //! The tables against a plain map, with hashes from good to useless. Values own memory, so that valgrind
 //! (`.ci/valgrind.sh`) sees what is read unwritten, dropped twice or not at all.
 
-use super::{KeyTable, Pane};
+use super::{KeyTable, Pane, Timers};
 use crate::exchange::hash_key;
+use crate::time::Timestamp;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -112,4 +113,27 @@ fn a_table_is_never_full() {
     for key in 0..100u64 {
         table.entry(hash_key(&key), |k| *k == key, || (key, ()));
     }
+}
+
+/// Looking through the timers of the key for each would take minutes.
+#[test]
+fn the_interval_of_a_key_is_found_among_many_timers() {
+    let (mut timers, start) = (Timers::default(), Timestamp(0));
+    let same: &dyn Fn(&&str, &&str) -> bool = &|a, b| a == b;
+    let of = (7, &"k", same);
+    let many = 50_000;
+    for at in 1..=many {
+        timers.set(of, Timestamp(at), start);
+    }
+    for every in 1..=many {
+        timers.set_every(of, Timestamp(many), start, every);
+        assert!(timers.has_interval(of, every) && !timers.has_interval(of, every + 1));
+        timers.set_every(of, Timestamp(every), start, every);
+    }
+    assert_eq!(timers.len() as i64, 2 * many, "one of each length");
+    for every in 1..=many {
+        timers.delete_interval(of, every);
+        timers.delete(of, Timestamp(every));
+    }
+    assert!(timers.is_empty());
 }

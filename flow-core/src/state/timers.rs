@@ -48,7 +48,8 @@ struct Turn {
     order: u64,
 }
 
-/// Which timer it is: hash of the key, time, interval, the place of the key.
+/// Which timer it is: hash of the key, the length of its interval or 0, time, the place of the key. The interval of a key is found
+/// without its time.
 type Known = (u64, i64, i64, u32);
 
 #[derive(Default)]
@@ -60,8 +61,8 @@ struct Queue {
 
 impl Queue {
     fn add(&mut self, timer: Known, passed: Timestamp) {
-        let due = timer.1.max(passed.0.saturating_add(1));
-        let turn = Turn { due, at: timer.1, order: self.set };
+        let due = timer.2.max(passed.0.saturating_add(1));
+        let turn = Turn { due, at: timer.2, order: self.set };
         self.set += 1;
         self.turns.insert(turn, timer);
         self.known.insert(timer, turn);
@@ -80,10 +81,10 @@ impl Queue {
         Some((turn, timer))
     }
 
-    /// The timers at `at`, or at any time, of keys with this hash.
-    fn like(&self, hash: u64, at: Option<i64>) -> impl Iterator<Item = &Known> {
-        let (from, to) = at.map_or((i64::MIN, i64::MAX), |at| (at, at));
-        self.known.range((hash, from, i64::MIN, 0)..=(hash, to, i64::MAX, u32::MAX)).map(|known| known.0)
+    /// The timers of keys with this hash: those at `at`, or those of intervals of the length `every`.
+    fn like(&self, hash: u64, every: i64, at: i64) -> impl Iterator<Item = &Known> {
+        let (from, to) = if every > 0 { (i64::MIN, i64::MAX) } else { (at, at) };
+        self.known.range((hash, every, from, 0)..=(hash, every, to, u32::MAX)).map(|known| known.0)
     }
 }
 
@@ -102,9 +103,9 @@ impl<K: Clone> Timers<K> {
         self.set_every(of, at, passed, 0);
     }
 
-    /// Sets the timer of an interval, which is another one than that which [`Timers::set`] sets.
+    /// Sets the timer of an interval, which is another one than that which [`Timers::set`] sets. A key has one of each length.
     pub fn set_every(&mut self, of: Owner<K>, at: Timestamp, passed: Timestamp, every: i64) {
-        if self.find(of, Some(at.0), every).is_some() {
+        if self.find(of, at.0, every).is_some() {
             return;
         }
         let place = self.free.pop().unwrap_or_else(|| {
@@ -112,32 +113,29 @@ impl<K: Clone> Timers<K> {
             u32::try_from(self.keys.len() - 1).expect("fewer timers than 2^32 fit into memory")
         });
         self.keys[place as usize] = Some(of.1.clone());
-        self.queue.add((of.0, at.0, every, place), passed);
+        self.queue.add((of.0, every, at.0, place), passed);
     }
 
     /// Whether a key has an interval of this length.
     pub fn has_interval(&self, of: Owner<K>, every: i64) -> bool {
-        self.find(of, None, every).is_some()
+        self.find(of, 0, every).is_some()
     }
 
     /// Deletes the timer of a key at `at`, if it is set.
     pub fn delete(&mut self, of: Owner<K>, at: Timestamp) {
-        let timer = self.find(of, Some(at.0), 0);
+        let timer = self.find(of, at.0, 0);
         self.remove(timer);
     }
 
     /// Ends the interval of a key of this length, if there is one.
     pub fn delete_interval(&mut self, of: Owner<K>, every: i64) {
-        let timer = self.find(of, None, every);
+        let timer = self.find(of, 0, every);
         self.remove(timer);
     }
 
-    fn find(&self, (hash, key, same): Owner<K>, at: Option<i64>, every: i64) -> Option<Known> {
-        let is = |timer: &&Known| {
-            let other = self.keys[timer.3 as usize].as_ref();
-            timer.2 == every && other.is_some_and(|other| same(other, key))
-        };
-        self.queue.like(hash, at).find(is).copied()
+    fn find(&self, (hash, key, same): Owner<K>, at: i64, every: i64) -> Option<Known> {
+        let is = |timer: &&Known| self.keys[timer.3 as usize].as_ref().is_some_and(|other| same(other, key));
+        self.queue.like(hash, every, at).find(is).copied()
     }
 
     fn remove(&mut self, timer: Option<Known>) {
@@ -157,7 +155,7 @@ impl<K> Timers<K> {
 
     /// Takes the first, if it is due at `until`.
     pub fn pop(&mut self, until: Timestamp) -> Option<Timer<K>> {
-        let (turn, (hash, at, every, place)) = self.queue.pop(until)?;
+        let (turn, (hash, every, at, place)) = self.queue.pop(until)?;
         let key = self.keys[place as usize].take()?;
         self.free.push(place);
         Some(Timer { key, hash, at: Timestamp(at), due: Timestamp(turn.due), every })
@@ -175,7 +173,7 @@ impl<K> Timers<K> {
 
     /// All that are set, in the order in which they will fire: hash, key, time, interval.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &K, Timestamp, i64)> {
-        self.queue.turns.values().filter_map(|(hash, at, every, place)| {
+        self.queue.turns.values().filter_map(|(hash, every, at, place)| {
             self.keys[*place as usize].as_ref().map(|key| (*hash, key, Timestamp(*at), *every))
         })
     }

@@ -86,11 +86,11 @@ impl fmt::Display for Millis {
     }
 }
 
-/// What a closure that says how long something takes may return.
+/// What a duration may be given as, or what a closure that says how long something takes may return.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a duration",
-    label = "this closure returns `{Self}`",
-    note = "return `Millis` or a `std::time::Duration`; in a pipeline a literal as `30min` is one"
+    label = "a duration is needed, and this is `{Self}`",
+    note = "give `Millis` or a `std::time::Duration`: `Millis(5_000)`; in a pipeline a literal as `5s` is one"
 )]
 pub trait IntoMillis {
     /// [`Millis`]. Behind a closure that returns no duration nothing has a known type, so that this is the only error.

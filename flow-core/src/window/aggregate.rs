@@ -14,7 +14,7 @@ use crate::op::key_fn::NoKey;
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, EdgeRef, Meta, Push};
 use crate::state::Keep;
-use crate::time::Millis;
+use crate::time::{IntoMillis, Millis};
 use std::any::TypeId;
 use std::marker::PhantomData;
 
@@ -131,11 +131,11 @@ pub const fail: super::late::FailLate = super::late::FailLate;
 impl<X, K, C, F, W, P> WindowedStream<X, K, C, F, W, P> {
     /// For so long after its end a window takes elements; it fires again for each, for that element's key, with the
     /// updated result.
-    pub fn lateness(mut self, lateness: impl Into<Millis>) -> Self
+    pub fn lateness(mut self, lateness: impl IntoMillis) -> Self
     where
         W: Lates,
     {
-        self.lateness.allowed = lateness.into();
+        self.lateness.allowed = lateness.into_millis();
         self
     }
 }

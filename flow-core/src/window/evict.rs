@@ -25,7 +25,7 @@ type Kept<I> = VecDeque<(u64, Timestamp, I)>;
     message = "`{Self}` cannot choose among the records of this stream",
     label = "not an evictor of this stream",
     note = "write `.evict(last(10))` for the last ten records, or `.evict(last(5min))` for those of the last five minutes before the newest",
-    note = "`last(5min)` goes by the time of the records: say upstream when an event happened, `.event_time(|x| x.time, disorder = 5s)`"
+    note = "`last(5min)` goes by the time of the records: say upstream when an event happened, `.event_time(|x| x.time, disorder = 5s)`; in a function of streams ask for `K: flow_core::op::kind::HasEventTime`"
 )]
 pub trait EvictsOf<K>: Evictor {
     /// What is known only where this holds.

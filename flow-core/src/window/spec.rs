@@ -14,7 +14,7 @@ use crate::op::proved::claim;
 use crate::op::{KeyFn, Kind};
 use crate::stage::{HeadStage, Push, Stamp};
 use crate::state::Keep;
-use crate::time::{Grid, Millis, Timestamp};
+use crate::time::{Grid, IntoMillis, Millis, Timestamp};
 
 /// The result of a window. The window is always there: `[start, end)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -192,8 +192,8 @@ pub struct Tumbling {
 /// // Hours that begin at a quarter past.
 /// let hours = tumbling(Millis(3_600_000)).offset(Millis(900_000));
 /// ```
-pub fn tumbling(size: impl Into<Millis>) -> Tumbling {
-    Tumbling { size: size.into(), offset: Millis(0) }
+pub fn tumbling(size: impl IntoMillis) -> Tumbling {
+    Tumbling { size: size.into_millis(), offset: Millis(0) }
 }
 
 /// Days of a place whose clocks are so far from UTC: `days(8h)` in Singapore, `days(-5h)` in Lima, `days(5h + 30min)` in Delhi. The offset is
@@ -212,8 +212,8 @@ pub fn tumbling(size: impl Into<Millis>) -> Tumbling {
 /// // Between the two it is midnight in Singapore.
 /// assert_eq!(out.take(), [(-8, 16, 1), (16, 40, 1)]);
 /// ```
-pub fn days(utc_offset: impl Into<Millis>) -> Tumbling {
-    Tumbling { size: DAY, offset: -utc_offset.into() }
+pub fn days(utc_offset: impl IntoMillis) -> Tumbling {
+    Tumbling { size: DAY, offset: -utc_offset.into_millis() }
 }
 
 /// A day without leap seconds, as the epoch's milliseconds count.
@@ -222,8 +222,8 @@ const DAY: Millis = Millis(86_400_000);
 impl Tumbling {
     /// Moves the boundaries; less than the size either way.
     #[must_use]
-    pub fn offset(self, offset: impl Into<Millis>) -> Self {
-        Tumbling { offset: offset.into(), ..self }
+    pub fn offset(self, offset: impl IntoMillis) -> Self {
+        Tumbling { offset: offset.into_millis(), ..self }
     }
 }
 

@@ -4,12 +4,17 @@ use crate::{Record, Shown, show};
 use flow_core::prelude::*;
 use flow_core::source::ChannelSource;
 
+/// The key, which some have not.
+fn key(r: &Record) -> Option<u16> {
+    Some(r.0).filter(|key| key % 5 != 0)
+}
+
 macro_rules! joined {
     ($($name:ident: $join:ident, |$joined:ident| $rows:expr;)*) => {$(
         pub fn $name(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
             let timed = source(records).durable().take(u64::MAX).event_time(|r| r.2).disorder(Millis(50));
-            let even = timed.root().filter(|r| r.1 % 2 == 0).key_by(|r| r.0);
-            let odd = timed.root().filter(|r| r.1 % 2 != 0).key_by(|r| r.0);
+            let even = timed.root().filter(|r| r.1 % 2 == 0).key_by(key);
+            let odd = timed.root().filter(|r| r.1 % 2 != 0).key_by(key);
             let (left, right, $joined) = even.$join(odd).apart();
             let rows = $rows.for_each(show(&shown));
             job.add(timed.tee(|o| o.both(left, right)));

@@ -6,7 +6,7 @@ use super::side::{Side, side_type};
 use crate::diag::Message;
 use crate::message;
 use crate::suggest::closest;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprClosure, Local, Pat, Stmt, Token, Type};
@@ -111,6 +111,11 @@ impl Block {
     /// Whether one of its closures mentions this name.
     pub fn mentions(&self, name: &str) -> bool {
         self.handlers.iter().any(|one| mentions(one.closure.body.to_token_stream(), name))
+    }
+
+    /// Whether one of its closures emits something, or gives its context away to what may.
+    pub fn emits(&self) -> bool {
+        self.handlers.iter().any(Handler::may_emit)
     }
 
     pub(super) fn mistake(&mut self, at: &dyn ToTokens, message: Message) {
@@ -228,6 +233,55 @@ impl Block {
     }
 }
 
+impl Handler {
+    fn may_emit(&self) -> bool {
+        if self.name == "on_broadcast" {
+            return false;
+        }
+        let context = match self.closure.inputs.last() {
+            Some(Pat::Type(typed)) => &*typed.pat,
+            Some(pat) => pat,
+            None => return false,
+        };
+        let Pat::Ident(context) = context else { return false };
+        may_emit(self.closure.body.to_token_stream(), &context.ident)
+    }
+}
+
+/// What a context can do beside emitting results.
+const EMITS_NOTHING: &[&str] = &[
+    "key",
+    "now",
+    "timestamp",
+    "watermark",
+    "instance",
+    "parallelism",
+    "clear",
+    "output",
+    "set_timer",
+    "delete_timer",
+    "set_interval",
+    "delete_interval",
+    "set_processing_timer",
+    "delete_processing_timer",
+    "set_processing_interval",
+    "delete_processing_interval",
+];
+
+/// Whether anything is done with `context` that may emit: another method than these, or it stands alone.
+fn may_emit(tokens: TokenStream, context: &Ident) -> bool {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    tokens.iter().enumerate().any(|(i, token)| match token {
+        TokenTree::Ident(ident) if ident == context => {
+            let dot = matches!(tokens.get(i + 1), Some(TokenTree::Punct(dot)) if dot.as_char() == '.');
+            let method = tokens.get(i + 2).map(ToString::to_string).unwrap_or_default();
+            !dot || !EMITS_NOTHING.contains(&method.as_str())
+        }
+        TokenTree::Group(group) => may_emit(group.stream(), context),
+        _ => false,
+    })
+}
+
 impl State {
     /// Whether its entries expire one by one.
     pub fn is_of_entries(&self) -> bool {
@@ -247,10 +301,10 @@ impl State {
 
 fn mentions(tokens: TokenStream, word: &str) -> bool {
     tokens.into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == word,
+        TokenTree::Ident(ident) => ident == word,
         // in a format string
-        proc_macro2::TokenTree::Literal(text) => text.to_string().contains(&format!("{{{word}")),
-        proc_macro2::TokenTree::Group(group) => mentions(group.stream(), word),
+        TokenTree::Literal(text) => text.to_string().contains(&format!("{{{word}")),
+        TokenTree::Group(group) => mentions(group.stream(), word),
         _ => false,
     })
 }

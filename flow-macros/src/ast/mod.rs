@@ -11,6 +11,7 @@ pub(crate) mod holes;
 mod nested;
 mod side;
 mod source;
+mod sourceless;
 mod split;
 mod statement;
 mod tokens;
@@ -166,9 +167,16 @@ pub(crate) fn parse(source: Source, diagnostics: &mut Diagnostics) -> Option<Pip
     let raw = statement::parse_all(body, source.end, diagnostics);
     let params: Vec<Ident> = head.as_ref().map(|head| head.params.clone()).unwrap_or_default();
     let closed = head.is_some();
+    let sourceless = sourceless::root(&raw).cloned();
     let statements = classify::classify(raw, &params, closed, diagnostics);
     if statements.iter().all(|statement| matches!(statement, Statement::Plain(_))) {
-        diagnostics.error_at(source.end, source.end, message::empty_pipeline());
+        match sourceless {
+            Some(root) => {
+                let text = crate::text::text(quote::quote!(#root));
+                diagnostics.error(&root, message::without_source(&text, matches!(root, Expr::Call(_))));
+            }
+            None => diagnostics.error_at(source.end, source.end, message::empty_pipeline()),
+        }
     }
     Some(Pipeline { head, budget, statements })
 }

@@ -75,7 +75,8 @@ fn report(error: &syn::Error, last: Span, diagnostics: &mut Diagnostics) {
         if text.starts_with("unexpected end of input") {
             diagnostics.error_at(last, last, message::ends_too_early(&text));
         } else {
-            diagnostics.error_at(one.span(), one.span(), message::not_rust(&text));
+            let at = one.span().source_text();
+            diagnostics.error_at(one.span(), one.span(), message::not_rust(&text, at.as_deref()));
         }
     }
 }

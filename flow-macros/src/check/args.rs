@@ -1,25 +1,61 @@
 //! What stands in the parentheses of an operator: how many arguments, which named ones, no stray streams.
 
 use super::calls;
-use crate::ast::{Arg, NamedArg, Start};
+use crate::ast::{Arg, Call, NamedArg, Start};
 use crate::diag::Diagnostics;
+use crate::duration;
 use crate::free::Outside;
 use crate::graph::{Graph, Op};
 use crate::message;
-use crate::ops::{Named, Operator, Output, Value};
+use crate::ops::{Closures, Named, Operator, Output, Shape, Value};
 use crate::suggest::closest;
 use proc_macro2::Ident;
 use quote::ToTokens;
+use syn::Expr;
 
 /// `.map()` and `.map(f, g)`: the table says how many an operator takes.
 pub(super) fn positional(graph: &Graph, diagnostics: &mut Diagnostics) {
-    for (_, call, row) in calls(graph) {
+    for (node, call, row) in calls(graph) {
         if call.args.len() < row.min_args {
             diagnostics.error(&call.name, message::few_arguments(row.name, row.min_args, row.usage));
+        } else if let (Closures::Block, Some(Arg::Value(expr @ (Expr::Closure(_) | Expr::Call(_))))) =
+            (row.closures, call.args.first())
+            && node.input.shape != Shape::Windowed
+            && !is_made(expr)
+        {
+            diagnostics.error(expr, message::not_a_block(row));
+        } else if let Some((extra, names)) = nameless(row, call) {
+            let text = crate::text::text(extra.to_token_stream());
+            diagnostics.error(extra, message::nameless(row.name, &text, &names));
         } else if call.args.len() > row.max_args {
             diagnostics.error(&call.name, message::many_arguments(row.name, row.max_args, row.usage));
         }
+        let closure = row.closure_at().and_then(|at| call.args.get(at));
+        if let Some(Arg::Value(literal @ Expr::Lit(_))) = closure
+            && call.args.len() == row.max_args
+        {
+            let text = crate::text::text(literal.to_token_stream());
+            diagnostics.error(literal, message::not_a_closure(row, &text));
+        }
     }
+}
+
+/// `Tariff::new(5)` and `tariff()` may make a process; `on_event(|e, ctx| …)` does not.
+fn is_made(expr: &Expr) -> bool {
+    let Expr::Call(call) = expr else { return false };
+    matches!(&*call.func, Expr::Path(path) if !path.path.get_ident().is_some_and(|name| name.to_string().starts_with("on_")))
+}
+
+/// `dedup_first(1h)`: what is beside the arguments of an operator has a name. The names that fit.
+fn nameless<'c>(row: &Operator, call: &'c Call) -> Option<(&'c Expr, Vec<&'static str>)> {
+    let Arg::Value(extra) = call.args.get(row.max_args)? else { return None };
+    let is_time = matches!(duration::argument(extra), duration::Argument::Millis(_));
+    let fits = |one: &&Named| match extra {
+        Expr::Closure(_) => one.value == Value::Expression && one.required.is_none(),
+        _ => !is_time || one.value.is_duration(),
+    };
+    let names: Vec<&str> = row.named.iter().filter(fits).map(|one| one.name).collect();
+    (!names.is_empty()).then_some((extra, names))
 }
 
 /// `source(x)` takes one source.
@@ -53,7 +89,7 @@ fn named_in(expr: &syn::Expr) -> Option<&Ident> {
 pub(super) fn named(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         known(row.name, &call.named, row.named, diagnostics);
-        required(row, &call.name, &call.named, diagnostics);
+        required(row, call, diagnostics);
         flags(row, &call.named, diagnostics);
         one_of(row, &call.named, diagnostics);
     }
@@ -75,13 +111,15 @@ pub(super) fn known(operator: &str, given: &[NamedArg], has: &[Named], diagnosti
     }
 }
 
-fn required(row: &Operator, at: &Ident, given: &[NamedArg], diagnostics: &mut Diagnostics) {
-    // a misspelt name is most likely the missing one
-    let misspelt = given.iter().any(|one| row.named.iter().all(|known| one.name != known.name));
+fn required(row: &Operator, call: &Call, diagnostics: &mut Diagnostics) {
+    let (args, given) = (call.args.len(), &call.named);
+    // a misspelt name, or an argument without one, is most likely the missing one
+    let misspelt =
+        args > row.max_args || given.iter().any(|one| row.named.iter().all(|known| one.name != known.name));
     for (name, question) in row.named.iter().filter_map(|one| Some((one.name, one.required?))) {
         let instead = |one: &NamedArg| row.one_of.contains(&name) && row.one_of.iter().any(|o| one.name == o);
         if !misspelt && !given.iter().any(|one| one.name == name || instead(one)) {
-            diagnostics.error(at, message::missing_named(row, name, question));
+            diagnostics.error(&call.name, message::missing_named(row, name, question));
         }
     }
 }
@@ -115,7 +153,10 @@ pub(super) fn streams(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, row) in calls(graph) {
         for arg in &call.args {
             match arg {
-                Arg::Value(expr) if row.fan_in => diagnostics.error(expr, message::fan_in_of_values(row)),
+                // one too many is reported by itself
+                Arg::Value(expr) if row.fan_in && call.args.len() <= row.max_args => {
+                    diagnostics.error(expr, message::fan_in_of_values(row))
+                }
                 Arg::Stream(chain) if !row.fan_in => {
                     let name = match &chain.start {
                         Start::Stream(name) => name.to_string(),

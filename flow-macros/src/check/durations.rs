@@ -27,10 +27,14 @@ fn value(name: &str, wanted: Value, given: &Expr, diagnostics: &mut Diagnostics)
         Value::PositiveDuration => millis > 0,
         _ => true,
     };
-    let is_duration = matches!(wanted, Value::Duration | Value::PositiveDuration | Value::SignedDuration);
     let text = crate::text::text(quote::quote!(#given));
     match duration::argument(given) {
-        Argument::Bare(digits) if is_duration => {
+        Argument::Expression if wanted.is_duration() => quoted(given, diagnostics),
+        // `0` of what is longer than 0 has no unit that would help
+        Argument::Bare("0") if wanted == Value::PositiveDuration => {
+            diagnostics.error(given, message::not_positive(&format!("`{name}`"), &text));
+        }
+        Argument::Bare(digits) if wanted.is_duration() => {
             diagnostics.error(given, message::duration_without_unit(digits));
         }
         Argument::Millis(millis) if !allows(millis) && wanted == Value::PositiveDuration => {
@@ -87,7 +91,10 @@ fn utc_offset(description: &Expr, diagnostics: &mut Diagnostics) {
     let Expr::Call(call) = description else { return };
     let Some(offset) = call.args.first() else { return };
     match duration::argument(offset) {
-        Argument::Bare(digits) => diagnostics.error(offset, message::duration_without_unit(digits)),
+        Argument::Bare(digits) => {
+            let sign = if matches!(offset, Expr::Unary(_)) { "-" } else { "" };
+            diagnostics.error(offset, message::offset_without_unit(&format!("{sign}{digits}")));
+        }
         Argument::Millis(millis) if millis.unsigned_abs() >= DAY_MS => {
             let text = crate::text::text(quote::quote!(#offset));
             diagnostics.error(offset, message::not_an_offset_from_utc(&text));
@@ -97,6 +104,17 @@ fn utc_offset(description: &Expr, diagnostics: &mut Diagnostics) {
 }
 
 const DAY_MS: u64 = 86_400_000;
+
+/// `"5s"` where a duration belongs.
+fn quoted(given: &Expr, diagnostics: &mut Diagnostics) {
+    if let Expr::Lit(lit) = given
+        && let Lit::Str(text) = &lit.lit
+        && syn::parse_str(&text.value())
+            .is_ok_and(|int| matches!(duration::number(&int), Number::Duration(_)))
+    {
+        diagnostics.error(given, message::quoted_duration(&text.value()));
+    }
+}
 
 /// A length in a window's description.
 struct Length {
@@ -121,7 +139,10 @@ impl Length {
                 None
             }
             Argument::Millis(millis) => Some(millis),
-            Argument::Expression => None,
+            Argument::Expression => {
+                quoted(&at, diagnostics);
+                None
+            }
         };
         Length { name, at, text, millis }
     }
@@ -161,9 +182,9 @@ pub(super) fn literals(ast: &Pipeline, diagnostics: &mut Diagnostics) {
             }
             Statement::Plain(plain) => each_literal(plain.tokens.clone(), &mut |literal| {
                 if let Lit::Int(int) = literal
-                    && matches!(duration::number(int), Number::Duration(_))
+                    && let Number::Duration(millis) = duration::number(int)
                 {
-                    diagnostics.error(int, message::duration_in_plain_rust(&int.to_string()));
+                    diagnostics.error(int, message::duration_in_plain_rust(&int.to_string(), millis));
                 }
             }),
             Statement::Broken(_) => {}
@@ -175,13 +196,16 @@ fn units(literal: &Lit, diagnostics: &mut Diagnostics) {
     match literal {
         Lit::Int(int) => match duration::number(int) {
             Number::UnknownUnit => {
-                diagnostics.error(int, message::unknown_unit(int.suffix(), int.base10_digits()));
+                diagnostics.error(
+                    int,
+                    message::unknown_unit(int.suffix(), int.base10_digits(), duration::parts(int)),
+                );
             }
             Number::TooLong => diagnostics.error(int, message::duration_too_long()),
             Number::Duration(_) | Number::Bare | Number::Rust => {}
         },
         Lit::Float(float) if duration::is_fractional(float) => {
-            diagnostics.error(float, message::fractional_duration());
+            diagnostics.error(float, message::fractional_duration(duration::whole(float)));
         }
         _ => {}
     }

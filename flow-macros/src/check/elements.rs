@@ -44,8 +44,9 @@ pub(super) fn arguments(graph: &Graph, diagnostics: &mut Diagnostics) {
                     let time = crate::text::text(quote::quote!(#arg));
                     diagnostics.error(arg, message::time_for_number(row, &time));
                 }
-                Argument::Bare(digits) if digits.parse() == Ok(0) => {
-                    diagnostics.error(arg, message::number_is_zero(what));
+                Argument::Bare(digits) if is_negative(arg) || digits.parse() == Ok(0) => {
+                    let found = crate::text::text(quote::quote!(#arg));
+                    diagnostics.error(arg, message::number_too_small(what, &found));
                 }
                 _ => {}
             }
@@ -64,7 +65,12 @@ pub(super) fn numbers(graph: &Graph, diagnostics: &mut Diagnostics) {
                 _ => continue,
             };
             let found = match duration::argument(&given.value) {
-                Argument::Bare(digits) if digits.parse().is_ok_and(|n| (1..=most).contains(&n)) => continue,
+                Argument::Bare(digits)
+                    if !is_negative(&given.value)
+                        && digits.parse().is_ok_and(|n| (1..=most).contains(&n)) =>
+                {
+                    continue;
+                }
                 Argument::Expression => continue,
                 _ => {
                     let value = &given.value;
@@ -76,6 +82,11 @@ pub(super) fn numbers(graph: &Graph, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// `-5`, of which [`Argument::Bare`] has the digits only.
+fn is_negative(number: &Expr) -> bool {
+    matches!(number, Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)))
+}
+
 /// A literal number of elements, where it is one that can be.
 fn elements(arg: &Expr, what: &str, diagnostics: &mut Diagnostics) -> Option<u64> {
     match duration::argument(arg) {
@@ -85,11 +96,12 @@ fn elements(arg: &Expr, what: &str, diagnostics: &mut Diagnostics) -> Option<u64
             None
         }
         Argument::Bare(digits) => {
-            let count = digits.parse().ok();
-            if count == Some(0) {
-                diagnostics.error(arg, message::no_elements(what));
+            let count = digits.parse().ok().filter(|count| *count > 0 && !is_negative(arg));
+            if count.is_none() && digits.parse::<u64>().is_ok() {
+                let found = crate::text::text(quote::quote!(#arg));
+                diagnostics.error(arg, message::no_elements(what, &found));
             }
-            count.filter(|count| *count > 0)
+            count
         }
         Argument::Expression => None,
     }

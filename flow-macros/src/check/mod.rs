@@ -3,9 +3,11 @@
 //! A check reads the graph and reports; it changes nothing and returns nothing. What depends on a mistake that has
 //! been reported is tainted, and no check speaks about it.
 
+mod aggregates;
 mod args;
 mod chains;
 mod closures;
+mod contexts;
 mod durations;
 mod elements;
 mod evict;
@@ -14,6 +16,7 @@ mod joins;
 mod keys;
 mod names;
 mod process;
+mod returns;
 mod shuffles;
 mod sides;
 mod time;
@@ -34,6 +37,8 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     names::closures_hold_no_streams(graph, diagnostics);
     closures::change_nothing_outside(graph, diagnostics);
     closures::borrow_no_parameters(ast, graph, diagnostics);
+    returns::closures_return_what_is_meant(graph, diagnostics);
+    aggregates::are_known(graph, diagnostics);
     chains::statements_end_in_a_sink(graph, diagnostics);
     chains::sinks_have_no_name(graph, diagnostics);
     chains::nothing_follows_a_sink(graph, diagnostics);
@@ -60,6 +65,7 @@ pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics
     joins::late_elements_have_a_policy(graph, diagnostics);
     joins::are_closed(graph, diagnostics);
     process::blocks(graph, diagnostics);
+    contexts::are_asked_for_what_they_have(graph, diagnostics);
     unbounded::states_go(ast, graph, diagnostics);
     holding::no_input_holds_back_windows(ast, graph, diagnostics);
     evict::something_is_kept(graph, diagnostics);

@@ -65,10 +65,6 @@ fn beside(process: &Ident, block: &Block, diagnostics: &mut Diagnostics) -> bool
         diagnostics.error(&side.name, message::broadcast_side(&side.name.to_string()));
         return false;
     }
-    if let Some(side) = block.sides.first() {
-        diagnostics.error(&side.name, message::side_beside_broadcast());
-        return false;
-    }
     let missing = [
         (block.shared.is_some(), message::broadcast_state_missing as fn() -> _),
         (block.has("on_event"), message::no_event_handler),

@@ -122,7 +122,7 @@ fn count(call: &ExprMethodCall, diagnostics: &mut Diagnostics) {
     let Some(elements) = call.args.first() else { return };
     match duration::argument(elements) {
         Argument::Bare(digits) if digits.parse() == Ok(0) => {
-            diagnostics.error(elements, message::no_elements("the count of a trigger"));
+            diagnostics.error(elements, message::no_elements("the count of a trigger", digits));
         }
         Argument::Millis(_) => {
             let text = crate::text::text(quote::quote!(#elements));

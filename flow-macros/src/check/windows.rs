@@ -16,7 +16,8 @@ use syn::{Expr, ExprCall};
 /// but no bare value.
 pub(super) fn descriptions(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (_, call, _) in calls(graph).filter(|(_, _, row)| row.output == Output::Window) {
-        for expr in values(call) {
+        // one more than one is reported by itself
+        for expr in values(call).take(1) {
             match expr {
                 Expr::Lit(_) | Expr::Unary(_) => {
                     let usage = format!("tumbling({})", crate::text::text(quote::quote!(#expr)));
@@ -45,8 +46,8 @@ fn describe(call: &ExprCall, diagnostics: &mut Diagnostics) {
     let Some(name) = called(&Expr::Call(call.clone())) else { return };
     let window = match ops::window(&name) {
         Some(window) => window,
-        None if ops::RESERVED_WINDOWS.contains(&name.as_str()) => {
-            diagnostics.error(&call.func, message::reserved_window(&name));
+        None if let Some((name, instead)) = foreign(&call.func) => {
+            diagnostics.error(&call.func, message::foreign_window(&name, instead));
             return;
         }
         None => {
@@ -58,6 +59,13 @@ fn describe(call: &ExprCall, diagnostics: &mut Diagnostics) {
         }
     };
     arguments(window, call, diagnostics);
+}
+
+/// `hopping` and `TumblingEventTimeWindows::of`. A function of the user's own is `self::hopping`.
+fn foreign(func: &Expr) -> Option<(String, &'static str)> {
+    let Expr::Path(path) = func else { return None };
+    let name = path.path.segments.first()?.ident.to_string();
+    crate::foreign::window(&name).map(|instead| (name, instead))
 }
 
 fn arguments(window: &WindowKind, call: &ExprCall, diagnostics: &mut Diagnostics) {

@@ -33,6 +33,9 @@ pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     quote!(.#declare(#states #shared) #clock #sides #(#handlers)* .#done)
 }
 
+/// Of these the one that there is says what type the results have.
+const FIRST: [&str; 2] = ["on_event", "on_left"];
+
 /// What is done with records, in the order in which the builder takes it.
 const RECORDS: [&str; 4] = ["on_event", "on_left", "on_right", "on_broadcast"];
 
@@ -72,33 +75,53 @@ fn declared(state: &State, values: &Values) -> TokenStream {
 ///
 /// A closure that leaves a state alone is no mistake, so each is looked at. What has a time to live is written through its name.
 ///
-/// What every instance has comes behind the states of a key, which `on_broadcast` has not.
+/// What every instance has is in a pair with the states of a key, which `on_broadcast` has not.
 fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
     let mut closure = one.closure.clone();
     let of_key = one.name != "on_broadcast";
     let states: &[State] = if of_key { &block.states } else { &[] };
-    if let Some(State { name, .. }) = &block.shared {
-        closure.inputs.insert(0, parse_pat(quote!(#name)));
-    }
-    if of_key {
-        let names = states.iter().map(|state| {
-            let (name, held) = (&state.name, held(state));
-            quote!(#held #name)
-        });
-        closure.inputs.insert(0, parse_pat(nested(names)));
-    }
+    let names = nested(states.iter().map(|state| {
+        let (name, held) = (&state.name, held(state));
+        quote!(#held #name)
+    }));
+    let shared = block.shared.as_ref().map(|state| &state.name);
+    let sees = match shared {
+        Some(shared) if of_key => quote!((#names, #shared)),
+        Some(shared) => quote!(#shared),
+        None => names,
+    };
+    closure.inputs.insert(0, parse_pat(sees));
     let seen: Vec<&State> = states.iter().chain(&block.shared).collect();
     if !seen.is_empty() || !block.sides.is_empty() {
         let looks = seen.iter().map(|state| {
             let (name, held) = (&state.name, held(state));
             quote!(let _ = &#held #name;)
         });
-        let body = &closure.body;
         let sides = sides(block);
-        *closure.body = parse_quote!({ #(#looks)* #(#sides)* #body });
+        let first = quote!(#(#looks)* #(#sides)*);
+        *closure.body = behind(first, &closure.body);
     }
     let (name, closure) = (&one.name, rewritten(&Expr::Closure(closure), Mode::Owned, values));
-    quote!(.#name(#closure))
+    // Nothing else would say what type the results have.
+    let nothing = (FIRST.iter().any(|first| name == first) && !block.emits())
+        .then(|| quote_spanned!(name.span()=> ::<::flow_core::__rt::EmitsNothing, _, _>));
+    quote!(.#name #nothing (#closure))
+}
+
+/// Input: `let _ = &last;` and `{ ctx.emit(1) }`
+/// Output: `{ let _ = &last; ctx.emit(1) }`: in the user's own braces, which would be one pair too many in others.
+fn behind(first: TokenStream, body: &Expr) -> Expr {
+    let mut behind: syn::ExprBlock = parse_quote!({ #first #body });
+    if let Expr::Block(own) = body
+        && own.label.is_none()
+        && own.attrs.is_empty()
+    {
+        let looks = behind.block.stmts.len() - 1;
+        let mut own = own.clone();
+        own.block.stmts.splice(0..0, behind.block.stmts.drain(..looks));
+        return Expr::Block(own);
+    }
+    Expr::Block(behind)
 }
 
 /// Input: `let small: Side<Small> = side();`

@@ -97,8 +97,10 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
         Some(row) if row.output == Output::Window => Mode::Window,
         _ => Mode::Owned,
     };
-    let name = match mode {
-        Mode::Records => &Ident::new("window_of", name.span()),
+    let of_closure = one.row.and_then(|row| row.of_closure);
+    let name = match (mode, args.first(), of_closure) {
+        (Mode::Records, _, _) => &Ident::new("window_of", name.span()),
+        (_, Some(Arg::Value(Expr::Closure(_))), Some(method)) => &Ident::new(method, name.span()),
         _ => name,
     };
     let builds = |at| one.row.is_some_and(|row| row.closures.builds(at));

@@ -116,7 +116,10 @@ impl Rewrite<'_> {
             .filter(|name| self.is_captured(name))
             .collect();
         let at = closure.inputs_begin.span;
-        closure.capture = closure.capture.or(Some(Token![move](at)));
+        // Where nothing can be captured, rustc may say `.clone()` of a field that is moved out: not behind a `move`.
+        if !free::takes_apart(closure) {
+            closure.capture = closure.capture.or(Some(Token![move](at)));
+        }
         if captured.is_empty() {
             return closure.to_token_stream();
         }

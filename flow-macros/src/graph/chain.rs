@@ -4,6 +4,8 @@ use super::build::Builder;
 use super::node;
 use super::{Ending, Flow, FnArg, Node, NodeId, Op, Origin, Start, StreamId, Use};
 use crate::ast::{self, Arg, Call, Chain};
+use crate::diag::Message;
+use crate::foreign;
 use crate::message;
 use crate::ops::{self, Operator};
 use crate::suggest::closest;
@@ -219,17 +221,16 @@ impl<'a> Builder<'a, '_> {
         let name = call.name.to_string();
         let is_hole = ast::holes::is_hole(&call.name);
         if !open.flow.tainted && !is_hole {
-            let message = match ops::owner_of(&name) {
-                _ if call.paren.is_none() && ops::operator(&name).is_some() => message::no_parentheses(&name),
-                _ if ops::RESERVED.contains(&name.as_str()) => message::reserved_operator(&name),
-                Some(owner) => message::named_as_method(&name, owner),
-                None if let Some(window) = ops::window(&name) => message::window_as_operator(window),
-                None => {
-                    let known = ops::OPERATORS.iter().map(|row| row.name);
-                    message::unknown_operator(&name, closest(&name, known))
-                }
-            };
+            let is_bare = call.paren.is_none() && ops::operator(&name).is_some();
+            let message =
+                if is_bare { message::no_parentheses(&name) } else { missing(call, &name, open.flow) };
             self.diagnostics.error(&call.name, message);
+        }
+        // Streams among its arguments are consumed: that is no further mistake.
+        for arg in &call.args {
+            if let Arg::Stream(chain) = arg {
+                self.stream_argument(chain);
+            }
         }
         let id = self.node(Op::Unknown(call), open.flow, Flow::TAINTED, open.last);
         open.nodes.push(id);
@@ -263,6 +264,30 @@ impl<'a> Builder<'a, '_> {
             let node = &mut self.graph.nodes[node.0];
             node.id = format!("{name}/{}", node.op.name());
         }
+    }
+}
+
+/// Why there is no such operator, and what to write instead.
+fn missing(call: &Call, name: &str, on: Flow) -> Message {
+    let known = || ops::OPERATORS.iter().map(|row| row.name);
+    if ops::RESERVED.contains(&name) {
+        return message::reserved_operator(name);
+    }
+    if let Some(meant) = known().find(|known| foreign::same(known, name)) {
+        return message::unknown_operator(name, Some(meant));
+    }
+    if let Some((aggregate, usage)) = foreign::aggregate(name, call.args.len(), on.shape) {
+        return message::aggregate_as_operator(name, aggregate, &usage);
+    }
+    if let Some(instead) = foreign::instead(name) {
+        return message::foreign_operator(name, instead);
+    }
+    if let Some(owner) = ops::owner_of(name) {
+        return message::named_as_method(name, owner);
+    }
+    match ops::window(name) {
+        Some(window) => message::window_as_operator(window),
+        None => message::unknown_operator(name, closest(name, known())),
     }
 }
 

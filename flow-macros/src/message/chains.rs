@@ -34,6 +34,23 @@ pub(crate) fn many_arguments(operator: &str, most: usize, usage: &str) -> Messag
     .help(format!("write `{usage}`"))
 }
 
+pub(crate) fn nameless(operator: &str, found: &str, names: &[&str]) -> Message {
+    let message =
+        Message::new(format!("`{operator}` does not say what `{found}` is: this argument has a name"));
+    match names {
+        [name] => message.help(format!("write `{name} = {found}`")),
+        names => {
+            let list: Vec<String> = names.iter().map(|name| format!("`{name} = {found}`")).collect();
+            message.help(format!("write one of {}", list.join(", ")))
+        }
+    }
+}
+
+pub(crate) fn not_a_closure(operator: &Operator, found: &str) -> Message {
+    Message::new(format!("`{}` takes a closure here, and `{found}` is none", operator.name))
+        .help(format!("write `{}`", operator.usage))
+}
+
 fn count(arguments: usize) -> String {
     match arguments {
         0 => "no argument".to_owned(),
@@ -68,7 +85,7 @@ pub(crate) fn missing_named(operator: &Operator, name: &str, question: &str) -> 
 
 pub(crate) fn stream_argument(operator: &str, name: &str) -> Message {
     Message::new(format!("`{operator}` takes no stream, but `{name}` is one"))
-        .help("bring two streams together with `union`, or pass both to a function of streams: `f(a, b)`")
+        .help("bring two streams together with `union` or, by key, with `join` or `connect`")
 }
 
 pub(crate) fn fan_in_of_values(operator: &Operator) -> Message {

@@ -7,28 +7,49 @@ pub(crate) fn duration_without_unit(digits: &str) -> Message {
         .help(format!("write `{digits}ms`, `{digits}s`, `{digits}min`, `{digits}h` or `{digits}d`"))
 }
 
-pub(crate) fn unknown_unit(unit: &str, digits: &str) -> Message {
-    let meant = match unit {
-        "m" | "mins" | "minute" | "minutes" => "min",
-        "sec" | "secs" | "second" | "seconds" => "s",
-        "hr" | "hrs" | "hour" | "hours" => "h",
-        "day" | "days" => "d",
-        "millis" | "msec" | "milliseconds" => "ms",
-        _ => {
-            return Message::new(format!("there is no unit `{unit}`"))
-                .help("durations have `ms`, `s`, `min`, `h` or `d`");
+pub(crate) fn unknown_unit(unit: &str, digits: &str, parts: Option<String>) -> Message {
+    let message = Message::new(format!("there is no unit `{unit}`"));
+    if let Some(parts) = parts {
+        return message.help(format!("write `{parts}`"));
+    }
+    let meant = match &*unit.to_lowercase() {
+        "m" | "mn" | "min" | "mins" | "minute" | "minutes" => "min",
+        "s" | "sec" | "secs" | "second" | "seconds" => "s",
+        "h" | "hr" | "hrs" | "hour" | "hours" => "h",
+        "d" | "day" | "days" => "d",
+        "ms" | "milli" | "millis" | "msec" | "msecs" | "millisecond" | "milliseconds" => "ms",
+        "w" | "wk" | "week" | "weeks" => {
+            let days = digits.parse::<u64>().ok().and_then(|weeks| weeks.checked_mul(7));
+            return message
+                .help(days.map_or("write days: `7d`".to_owned(), |days| format!("write `{days}d`")));
         }
+        "us" | "µs" | "micros" | "microseconds" | "ns" | "nanos" | "nanoseconds" => {
+            return message.help("the shortest is `1ms`: time is counted in milliseconds");
+        }
+        "mo" | "month" | "months" | "y" | "yr" | "year" | "years" => {
+            return message.help("months and years differ in length: write days, `30d` or `365d`");
+        }
+        _ => return message.help("durations have `ms`, `s`, `min`, `h` or `d`"),
     };
-    Message::new(format!("there is no unit `{unit}`")).help(format!("write `{digits}{meant}`"))
+    message.help(format!("write `{digits}{meant}`"))
 }
 
-pub(crate) fn fractional_duration() -> Message {
-    Message::new("a duration is a whole number of its unit")
-        .help("use a smaller unit: `90min` for one and a half hours")
+pub(crate) fn fractional_duration(whole: Option<String>) -> Message {
+    let message = Message::new("a duration is a whole number of its unit");
+    match whole {
+        Some(whole) => message.help(format!("write `{whole}`")),
+        None => message.help("use a smaller unit: `90min` for one and a half hours; the shortest is `1ms`"),
+    }
 }
 
 pub(crate) fn duration_too_long() -> Message {
+    let days = i64::MAX / 86_400_000;
     Message::new("this duration is longer than 64 bits of milliseconds can say")
+        .help(format!("the longest is `{days}d`"))
+}
+
+pub(crate) fn quoted_duration(text: &str) -> Message {
+    Message::new("a duration is written without quotes").help(format!("write `{text}`"))
 }
 
 pub(crate) fn not_positive(what: &str, found: &str) -> Message {
@@ -38,6 +59,11 @@ pub(crate) fn not_positive(what: &str, found: &str) -> Message {
 pub(crate) fn negative(what: &str, found: &str) -> Message {
     Message::new(format!("{what} cannot be negative, but this is `{found}`"))
         .help("0 or more; `0ms` is allowed")
+}
+
+pub(crate) fn offset_without_unit(hours: &str) -> Message {
+    Message::new("a duration needs a unit")
+        .help(format!("write `{hours}h` for hours, `5h + 30min` where they are not whole"))
 }
 
 /// `period` is what the distance from one window to the next is called.
@@ -59,7 +85,7 @@ pub(crate) fn too_many_windows(windows: i128, max: u64) -> Message {
     .help("use a longer slide or a shorter size")
 }
 
-pub(crate) fn duration_in_plain_rust(literal: &str) -> Message {
+pub(crate) fn duration_in_plain_rust(literal: &str, millis: i64) -> Message {
     Message::new(format!("`{literal}` is a duration, which only stream statements know"))
-        .help("write it where it is used, or `Millis::from(std::time::Duration::from_millis(…))` here")
+        .help(format!("write it where it is used, or `Millis({millis})` here"))
 }

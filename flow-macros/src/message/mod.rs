@@ -2,6 +2,7 @@
 //! what is wrong, the help what to write instead.
 
 mod chains;
+mod closures;
 mod durations;
 mod joins;
 mod names;
@@ -11,6 +12,7 @@ mod text;
 mod windows;
 
 pub(crate) use self::chains::*;
+pub(crate) use self::closures::*;
 pub(crate) use self::durations::*;
 pub(crate) use self::joins::*;
 pub(crate) use self::names::*;

@@ -63,6 +63,19 @@ pub(crate) fn unknown_operator(name: &str, meant: Option<&str>) -> Message {
     }
 }
 
+pub(crate) fn foreign_operator(name: &str, instead: &str) -> Message {
+    Message::new(format!("there is no operator `{name}`")).help(instead)
+}
+
+pub(crate) fn aggregate_as_operator(name: &str, aggregate: &str, usage: &str) -> Message {
+    let text = if name == aggregate {
+        format!("`{name}` is no operator, but an aggregate")
+    } else {
+        format!("there is no operator `{name}`, but an aggregate `{aggregate}`")
+    };
+    Message::new(text).help(format!("write `{usage}`"))
+}
+
 pub(crate) fn named_as_method(name: &str, owner: &Operator) -> Message {
     Message::new(format!("`{name}` is no operator, but an argument of `{}`", owner.name))
         .help(format!("write `.{}(…, {name} = …)`", owner.name))
@@ -81,7 +94,7 @@ pub(crate) fn side_never_consumed(name: &Ident) -> Message {
 
 pub(crate) fn stream_in_closure(name: &Ident, operator: &str) -> Message {
     Message::new(format!("stream `{name}` cannot be used inside a closure of `{operator}`")).help(
-        "a closure sees one record; bring two streams together with `union`, or keep state with `map_with_state`",
+        "a closure sees one record: bring the two together by key, with `.join(…)` and `.lookup()` behind it, or with `.connect_broadcast(…)`",
     )
 }
 

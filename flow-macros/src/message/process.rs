@@ -234,8 +234,3 @@ pub(crate) fn side_of_one_stream(name: &str) -> Message {
         "write `on_event(|event, ctx| …);`, or put `.connect(other.key_by(|record| …))` before `process`",
     )
 }
-
-pub(crate) fn side_beside_broadcast() -> Message {
-    Message::new("a process beside a broadcast has no side outputs in this version")
-        .help("emit `Either::A(x)` and `Either::B(y)`, and put `.split(|x| x)` behind the process")
-}

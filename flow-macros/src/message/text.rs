@@ -47,8 +47,25 @@ pub(crate) fn ends_too_early(reason: &str) -> Message {
     Message::new(format!("the statement ends too early: {reason}"))
 }
 
-pub(crate) fn not_rust(reason: &str) -> Message {
-    Message::new(format!("this statement cannot be read: {reason}"))
+pub(crate) fn not_rust(reason: &str, at: Option<&str>) -> Message {
+    let message = Message::new(format!("this statement cannot be read: {reason}"));
+    match at {
+        Some(":") => message.help("a named argument is written `name = value`"),
+        Some(word) => match crate::foreign::instead(word) {
+            Some(instead) => message.help(instead),
+            None => message,
+        },
+        None => message,
+    }
+}
+
+pub(crate) fn without_source(root: &str, is_call: bool) -> Message {
+    let message = Message::new(format!("`{root}` is not a stream yet, so this pipeline has none"));
+    if is_call {
+        message.help(format!("write `source({root})`"))
+    } else {
+        message.help(format!("begin with a source: `source(from_vec({root}))` for a `Vec`, `source(lines({root}))` for a path; what `lines(…)` and its like have made is `source({root})`"))
+    }
 }
 
 pub(crate) fn empty_pipeline() -> Message {

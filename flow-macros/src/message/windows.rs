@@ -1,7 +1,8 @@
 //! Keys, time and windows.
 
 use crate::diag::Message;
-use crate::ops::{OVERLAPPING_MAX, Operator, Output, Time, WINDOWS, WindowKind};
+use crate::foreign;
+use crate::ops::{OVERLAPPING_MAX, Operator, Output, Time, WindowKind};
 use proc_macro2::Ident;
 
 pub(crate) fn needs_key(operator: &Operator) -> Message {
@@ -50,7 +51,7 @@ pub(crate) fn union_of_two_times(operator: &str) -> Message {
 
 pub(crate) fn window_not_closed(operator: &str) -> Message {
     Message::new(format!("`{operator}` stands behind a window, but a window is not a stream yet"))
-        .help("say first what becomes of a window: `.aggregate(|a| a.count())`, or `reduce`, `fold`, `count`, `sum`, `min`, `max`")
+        .help(foreign::of_windows(operator).unwrap_or("say first what becomes of a window: `.aggregate(|a| a.count())`, or `reduce`, `fold`, `count`, `sum`, `min`, `max`"))
 }
 
 pub(crate) fn window_never_closed() -> Message {
@@ -130,10 +131,8 @@ pub(crate) fn unknown_window(name: &str, meant: &WindowKind) -> Message {
     Message::new(format!("there is no window `{name}`")).help(format!("did you mean `{}`?", meant.usage))
 }
 
-pub(crate) fn reserved_window(name: &str) -> Message {
-    let windows: Vec<String> = WINDOWS.iter().map(|window| format!("`{}`", window.usage)).collect();
-    Message::new(format!("there is no window `{name}` in this version"))
-        .help(format!("there are {}", windows.join(", ")))
+pub(crate) fn foreign_window(name: &str, instead: &str) -> Message {
+    Message::new(format!("there is no window `{name}`")).help(instead)
 }
 
 pub(crate) fn window_as_operator(window: &WindowKind) -> Message {
@@ -235,8 +234,8 @@ pub(crate) fn not_an_offset_from_utc(text: &str) -> Message {
         .help("write `days(0h)` for days of UTC, `days(8h)` for Singapore, `days(-5h)` for Lima")
 }
 
-pub(crate) fn no_elements(what: &str) -> Message {
-    Message::new(format!("{what} has to be at least one element, but this is `0`"))
+pub(crate) fn no_elements(what: &str, found: &str) -> Message {
+    Message::new(format!("{what} has to be at least one element, but this is `{found}`"))
 }
 
 pub(crate) fn time_for_elements(time: &str) -> Message {
@@ -249,8 +248,8 @@ pub(crate) fn time_for_number(operator: &Operator, time: &str) -> Message {
         .help(format!("write `{}`", operator.usage))
 }
 
-pub(crate) fn number_is_zero(what: &str) -> Message {
-    Message::new(format!("{what} has to be at least 1, but this is `0`"))
+pub(crate) fn number_too_small(what: &str, found: &str) -> Message {
+    Message::new(format!("{what} has to be at least 1, but this is `{found}`"))
 }
 
 pub(crate) fn parallelism_of(operator: &str) -> Message {

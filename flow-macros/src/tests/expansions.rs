@@ -38,14 +38,14 @@ fn the_item_form() {
                     .disorder(Millis(900000));
                 scope("hourly");
                 let __hourly_and_sides = departures
-                    .key_by(move |f| f.origin)
+                    .key_by(|f| f.origin)
                     .window(
                         tumbling(Millis(3600000))
                             .offset(-Millis(300000)),
                     )
                     .lateness(Millis(600000))
                     .late(side)
-                    .aggregate(|a| (a.count(), a.mean(move |f| f.dep_delay)));
+                    .aggregate(|a| (a.count(), a.mean(|f| f.dep_delay)));
                 let (hourly, late) = __hourly_and_sides.roots();
                 scope("hourly");
                 let __end_1 = hourly.sink(csv_file(report));

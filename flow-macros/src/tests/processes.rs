@@ -30,7 +30,7 @@ fn a_process_with_sides() {
                 let mut __job = begin("payments");
                 scope("alerts");
                 let __alerts_and_sides = source(csv::<Payment>(path))
-                    .key_by(move |p| p.account)
+                    .key_by(|p| p.account)
                     .declare((
                         Named(
                             "largest",
@@ -46,17 +46,19 @@ fn a_process_with_sides() {
                         (),
                     ))
                     .with_sides::<(Small,)>()
-                    .on_event(move |(largest, ()), p, ctx| {
+                    .on_event::<
+                        EmitsNothing,
+                        _,
+                        _,
+                    >(move |(largest, ()), p, ctx| {
                         let _ = &largest;
                         let small = Side::<
                             Small,
                             First,
                         >::new();
                         let _ = small;
-                        {
-                            largest.add(p.amount);
-                            ctx.output(small, Small(p));
-                        }
+                        largest.add(p.amount);
+                        ctx.output(small, Small(p));
                     })
                     .apart();
                 let (alerts, small) = __alerts_and_sides.roots();

@@ -15,7 +15,7 @@ fn rides() -> Vec<Ride> {
 dataflow! {
     pub fn p() {
         let rides = source(from_vec(rides()));
-        rides.partition_by(5).for_each(|x| println!("{x:?}"));
+        rides.partition_by(Some(5)).for_each(|x| println!("{x:?}"));
     }
 }
 

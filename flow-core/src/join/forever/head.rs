@@ -106,17 +106,17 @@ where
         let slot = self.keys.find(hash, |k| *k == key);
         let slot = slot.unwrap_or_else(|| self.keys.insert(hash, key, Sides::default()));
         let Some(entry) = self.keys.get(slot) else { return };
-        let (key, sides, next) = (&entry.key, &mut entry.value, &mut self.next);
+        let (key, sides, next, now) = (&entry.key, &mut entry.value, &mut self.next, self.now);
         match load {
             Either::A(left) => {
-                for other in &sides.right {
+                for other in sides.right.iter().filter(|kept| kept.until > now) {
                     let row = (key.clone(), (left.clone(), other.value.clone()));
                     next.push(row, S::of(time.max(other.time)));
                 }
                 sides.left.push_back(Kept { until, time, value: left });
             }
             Either::B(right) => {
-                for other in &sides.left {
+                for other in sides.left.iter().filter(|kept| kept.until > now) {
                     let row = (key.clone(), (other.value.clone(), right.clone()));
                     next.push(row, S::of(time.max(other.time)));
                 }

@@ -1,9 +1,10 @@
-//! The operator: a table of the right side, and the left elements that came before it was whole.
+//! The operator: a table of the right side, and the left elements that came before it was whole, or for whose rows there was no room.
 
 use crate::error::Result;
 use crate::exchange::{hash_key, key_group};
 use crate::join::form::Leading;
 use crate::join::nothing::is_nothing;
+use crate::join::rows::ROWS_AT_ONCE;
 use crate::join::side::Crossing;
 use crate::metrics::Counter;
 use crate::op::{Either, Key};
@@ -24,6 +25,9 @@ type Waiting<Q, L> = Item<Q, L>;
 pub struct LookupHead<Q, L, R, F, S, N, M> {
     table: KeySlots<Q, Vec<R>>,
     waiting: VecDeque<Waiting<Q, L>>,
+    /// How many rows of the first that waits have left, and how many may before there is a look at the room downstream.
+    gone: usize,
+    free: usize,
     /// The inputs of the left side come first.
     left_inputs: usize,
     /// How many inputs of the right side have not ended.
@@ -41,6 +45,8 @@ impl<Q, L, R, F, S, N, M> LookupHead<Q, L, R, F, S, N, M> {
         LookupHead {
             table: KeySlots::default(),
             waiting: VecDeque::new(),
+            gone: 0,
+            free: 0,
             left_inputs: 0,
             open: 1,
             held: Timestamp::MIN,
@@ -69,7 +75,7 @@ where
                 if self.open == 0 && self.waiting.is_empty() {
                     self.find(left);
                 } else {
-                    self.waited.add(1);
+                    self.waited.add(u64::from(self.open > 0));
                     self.waiting.push_back(left);
                 }
             }
@@ -85,23 +91,46 @@ where
         }
     }
 
-    /// The rows of a left element, now that the table is whole.
+    /// The rows of a left element, now that the table is whole: those that have not left and are free to. If these are not all, it
+    /// waits before all others.
     fn find(&mut self, left: Waiting<Q, L>) {
         let Item { hash, time, route: key, load: left } = left;
         let slot = if is_nothing(&key) { None } else { self.table.find(hash, |k| *k == key) };
-        match slot.and_then(|slot| self.table.get(slot)).map(|entry| &entry.value[..]) {
+        let Some(entry) = slot.and_then(|slot| self.table.get(slot)) else {
+            if let Some(row) = F::left(left) {
+                self.next.push((key, row), S::of(time));
+            }
+            return;
+        };
+        let rights = &entry.value[self.gone..];
+        let some = rights.len().min(self.free);
+        self.free -= some;
+        if let ([only], 1) = (rights, some) {
             // Most find one, for which nothing is cloned but it.
-            Some([only]) => self.next.push((key, F::pair(left, only.clone())), S::of(time)),
-            Some(rights) => {
-                for right in rights {
-                    self.next.push((key.clone(), F::pair(left.clone(), right.clone())), S::of(time));
-                }
+            self.next.push((key, F::pair(left, only.clone())), S::of(time));
+            self.gone = 0;
+            return;
+        }
+        for right in &rights[..some] {
+            self.next.push((key.clone(), F::pair(left.clone(), right.clone())), S::of(time));
+        }
+        if some == rights.len() {
+            self.gone = 0;
+        } else {
+            self.gone += some;
+            self.waiting.push_front(Item { hash, time, route: key, load: left });
+        }
+    }
+
+    /// Emits what waits, while rows are free to leave.
+    fn drain(&mut self) {
+        self.free = ROWS_AT_ONCE;
+        for _ in 0..FIRED_AT_ONCE {
+            if self.free == 0 {
+                return;
             }
-            None => {
-                if let Some(row) = F::left(left) {
-                    self.next.push((key, row), S::of(time));
-                }
-            }
+            let Some(left) = self.waiting.pop_front() else { return };
+            self.find(left);
         }
     }
 }
@@ -134,6 +163,7 @@ where
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, R>>, n: usize) {
+        self.free = ROWS_AT_ONCE;
         items.by_ref().take(n).for_each(|item| self.add(item));
     }
 
@@ -150,7 +180,7 @@ where
         }
     }
 
-    /// The table is whole, and something has waited for that.
+    /// The table is whole, and something has waited for that, or for room.
     fn overdue(&mut self) -> bool {
         self.open == 0 && (!self.waiting.is_empty() || self.held != Timestamp::MIN)
     }
@@ -160,10 +190,7 @@ where
             if !self.next.room() {
                 return Fire::Paused;
             }
-            let some = self.waiting.len().min(FIRED_AT_ONCE);
-            for left in self.waiting.drain(..some).collect::<Vec<_>>() {
-                self.find(left);
-            }
+            self.drain();
             if self.waiting.is_empty() {
                 // What it promises was true when it came: no element that waited was behind it that was not before.
                 let held = std::mem::replace(&mut self.held, Timestamp::MIN);

@@ -2,11 +2,11 @@
 
 use super::{AsyncMap, Fails, Fallible, Plain, Value};
 use crate::op::operator::OpError;
-use crate::op::proved::{Holds, Impossible, Never, claim};
+use crate::op::proved::{Holds, Impossible, Never};
 use crate::op::{Kind, Proved, Stream};
 use crate::stage::Meta;
 use crate::state::Keep;
-use crate::time::Millis;
+use crate::time::{IntoMillis, Millis};
 use std::future::Future;
 use std::marker::PhantomData;
 
@@ -43,20 +43,21 @@ impl Settings {
     }
 }
 
-claim! {
-    /// Records that can be asked for again: `Clone`.
-    #[diagnostic::on_unimplemented(
-        message = "records of type `{Self}` cannot be asked for again: they are not `Clone`",
-        label = "a request that is not answered in time is repeated with a clone of its record",
-        note = "derive `Clone` for `{Self}`, or put it into an `Arc`"
-    )]
-    pub trait AskedOf<P> for T where Request
-}
+/// Requests that are made again.
+pub enum Again {}
 
-/// What a record has to be.
-pub trait Request: Clone + Send {}
+/// Records `T` that can be asked for again; as a `claim!`. It is no claim about `T`, for rustc would say that a reference to `T`
+/// could be.
+#[diagnostic::on_unimplemented(
+    message = "records of type `{T}` cannot be asked for again: they are not `Clone + Send`",
+    label = "a request that is not answered in time is repeated with a clone of its `{T}`",
+    note = "derive `Clone` for `{T}`, or put it into an `Arc`"
+)]
+pub trait Asks<P, T> {}
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Send> Request for T {}
+impl<T: Clone + Send> Asks<Holds, T> for Again {}
+#[diagnostic::do_not_recommend]
+impl<T: Impossible> Asks<Never, T> for Again {}
 
 /// What the closure of `async_map` returns: a future. `P` is found only where it is one: see [`crate::op::proved`].
 #[diagnostic::on_unimplemented(
@@ -132,14 +133,15 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn async_map<R, F, P, Q>(
         self,
         f: F,
-        timeout: impl Into<Millis>,
+        timeout: impl IntoMillis,
     ) -> AsyncStream<R::Answer, K, C, Plain<F>, P, Q>
     where
-        T: AskedOf<P> + Keep<K::Mode>,
+        T: Keep<K::Mode>,
+        Again: Asks<P, T>,
         R: RequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
-        Stream::of(AsyncMap::new("async_map", self.chain, Plain(f), timeout.into()))
+        Stream::of(AsyncMap::new("async_map", self.chain, Plain(f), timeout.into_millis()))
     }
 
     /// [`async_map`](Stream::async_map) with futures that may fail: an `Err` is asked again as often as a timeout, and then ends the job.
@@ -147,14 +149,15 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn try_async_map<R, F, P, Q>(
         self,
         f: F,
-        timeout: impl Into<Millis>,
+        timeout: impl IntoMillis,
     ) -> AsyncStream<R::Answer, K, C, Fallible<F>, P, Q>
     where
-        T: AskedOf<P> + Keep<K::Mode>,
+        T: Keep<K::Mode>,
+        Again: Asks<P, T>,
         R: TryRequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
-        Stream::of(AsyncMap::new("try_async_map", self.chain, Fallible(f), timeout.into()))
+        Stream::of(AsyncMap::new("try_async_map", self.chain, Fallible(f), timeout.into_millis()))
     }
 }
 

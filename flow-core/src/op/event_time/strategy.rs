@@ -14,7 +14,7 @@ use crate::op::proved::claim;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
-use crate::time::{Grid, IntoTimestamp, IntoWatermark, Millis, Timestamp};
+use crate::time::{Grid, IntoMillis, IntoTimestamp, IntoWatermark, Millis, Timestamp};
 
 /// How the watermark follows the records of a source partition.
 ///
@@ -165,14 +165,14 @@ impl<T: 'static, K: Kind, C, F> Stream<T, K, EventTime<C, F>> {
 
 impl<T, K, C, F, W> Stream<T, K, EventTimeBy<C, F, W>> {
     /// After so long without a record this input holds back nobody, until its next record.
-    pub fn idle(mut self, after: impl Into<Millis>) -> Self {
-        self.chain.waits.idle = Some(after.into());
+    pub fn idle(mut self, after: impl IntoMillis) -> Self {
+        self.chain.waits.idle = Some(after.into_millis());
         self
     }
 
     /// As [`align`](Stream::align) behind `disorder`.
-    pub fn align(mut self, ahead: impl Into<Millis>) -> Self {
-        self.chain.waits.align = Some(ahead.into());
+    pub fn align(mut self, ahead: impl IntoMillis) -> Self {
+        self.chain.waits.align = Some(ahead.into_millis());
         self
     }
 }

@@ -8,7 +8,7 @@ use crate::op::operator::OpError;
 use crate::op::{Kind, Proved, Stream};
 use crate::stage::OpenCx;
 use crate::state::Keep;
-use crate::time::{Clock, Millis, Timestamp};
+use crate::time::{Clock, IntoMillis, Millis, Timestamp};
 use std::sync::Arc;
 
 /// `dedup_first`: a record of a key that is new. The state is when that was; nobody asks where nothing is forgotten.
@@ -187,8 +187,8 @@ impl<T, K, C, F, M> Stream<T, K, Rolling<C, F, FirstOf, M>> {
     /// forgotten are counted in `expired`.
     ///
     /// They are looked for as records come, once in that time: so those of twice as long are in memory at most.
-    pub fn ttl(mut self, ttl: impl Into<Millis>) -> Self {
-        self.chain.roll.ttl = Some(ttl.into());
+    pub fn ttl(mut self, ttl: impl IntoMillis) -> Self {
+        self.chain.roll.ttl = Some(ttl.into_millis());
         self
     }
 }

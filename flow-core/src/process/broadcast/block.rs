@@ -1,48 +1,47 @@
-//! A process of closures beside a stream for all: what `.process({ … })` is behind `connect_broadcast` in `dataflow!`.
+//! A process of closures beside a stream for all: what `.process({ … })` is behind `connect_broadcast` in `dataflow!`. What its
+//! closures see are the states of a key and what every instance has.
 
-use super::{BroadcastContext, BroadcastProcess};
+use super::{BroadcastContext, BroadcastOf, BroadcastProcess, ConnectedBroadcast};
 use crate::op::operator::OpError;
-use crate::process::block::{Answer, Does, Nothing, view};
+use crate::op::{Kind, Proved};
+use crate::process::block::{Answer, Closures, Does, OnEvent, OnTimer, Sees, view};
 use crate::process::context::Context;
-use crate::process::kinds::TimerKinds;
+use crate::process::declaring::{Declaring, Doing, Keyed, OfOneKeyed};
+use crate::process::kinds::{EventTimers, TimerKinds};
 use crate::process::states::{Declared, Moment, On};
 use crate::stage::Stamp;
+use crate::state::Keep;
 use crate::time::Timestamp;
 use std::marker::PhantomData;
 
-/// What is done with a record `V` of a key, with what all instances have, `H`.
-pub trait OnEventBeside<V, K, O, D: Declared, H, S: Stamp, P: TimerKinds>: Clone + Send + 'static {
-    /// Does it.
-    ///
-    /// # Errors
-    /// The user's.
-    fn event(
-        &self,
-        states: D::View<'_>,
-        shared: &H,
-        event: V,
-        ctx: &mut Context<'_, K, O, S, P>,
-    ) -> Result<(), OpError>;
+/// States `D` of a key, beside a value `H` that every instance has: `I` makes it, `A` is what is done with a record that all get.
+pub struct Beside<D, H, I, A> {
+    states: D,
+    make: I,
+    all: A,
+    value: PhantomData<fn() -> H>,
 }
 
-impl<V, K, O, D, H, S, P, G, R: Answer> OnEventBeside<V, K, O, D, H, S, P> for Does<G>
-where
-    D: Declared,
-    S: Stamp,
-    P: TimerKinds,
-    G: Fn(D::View<'_>, &H, V, &mut Context<'_, K, O, S, P>) -> R + Clone + Send + 'static,
-{
-    #[inline(always)]
-    fn event(
-        &self,
-        states: D::View<'_>,
-        shared: &H,
-        event: V,
-        ctx: &mut Context<'_, K, O, S, P>,
-    ) -> Result<(), OpError> {
-        (self.0)(states, shared, event, ctx).outcome()
+impl<D: Clone, H, I: Clone, A: Clone> Clone for Beside<D, H, I, A> {
+    fn clone(&self) -> Self {
+        let (states, make, all) = (self.states.clone(), self.make.clone(), self.all.clone());
+        Beside { states, make, all, value: PhantomData }
     }
 }
+
+impl<D, H, I, A> Sees for Beside<D, H, I, A>
+where
+    D: Declared,
+    H: 'static,
+    I: Clone + Send + 'static,
+    A: Clone + Send + 'static,
+{
+    type Seen<'a> = (D::View<'a>, &'a H);
+}
+
+/// [`Doing::on_broadcast`] has not been called yet.
+#[derive(Debug, Clone, Copy)]
+pub struct NoOnBroadcast;
 
 /// What is done with a record `B` that all instances get.
 pub trait OnBroadcast<B, H, S: Stamp>: Clone + Send + 'static {
@@ -53,6 +52,7 @@ pub trait OnBroadcast<B, H, S: Stamp>: Clone + Send + 'static {
     fn broadcast(&self, shared: &mut H, record: B, ctx: &BroadcastContext<S>) -> Result<(), OpError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<B, H, S: Stamp, G, R: Answer> OnBroadcast<B, H, S> for Does<G>
 where
     G: Fn(&mut H, B, &BroadcastContext<S>) -> R + Clone + Send + 'static,
@@ -62,89 +62,20 @@ where
     }
 }
 
-/// What is done when a timer fires, with what all instances have.
-pub trait OnTimerBeside<K, O, D: Declared, H, S: Stamp, P: TimerKinds>: Clone + Send + 'static {
-    /// Does it.
-    ///
-    /// # Errors
-    /// The user's.
-    fn fire(
-        &self,
-        states: D::View<'_>,
-        shared: &H,
-        at: Timestamp,
-        ctx: &mut Context<'_, K, O, S, P>,
-    ) -> Result<(), OpError>;
-}
-
-impl<K, O, D: Declared, H, S: Stamp, P: TimerKinds> OnTimerBeside<K, O, D, H, S, P> for Nothing {
-    fn fire(
-        &self,
-        _: D::View<'_>,
-        _: &H,
-        _: Timestamp,
-        _: &mut Context<'_, K, O, S, P>,
-    ) -> Result<(), OpError> {
-        Ok(())
-    }
-}
-
-impl<K, O, D: Declared, H, S: Stamp, P: TimerKinds, G, R: Answer> OnTimerBeside<K, O, D, H, S, P> for Does<G>
-where
-    G: Fn(D::View<'_>, &H, Timestamp, &mut Context<'_, K, O, S, P>) -> R + Clone + Send + 'static,
-{
-    fn fire(
-        &self,
-        states: D::View<'_>,
-        shared: &H,
-        at: Timestamp,
-        ctx: &mut Context<'_, K, O, S, P>,
-    ) -> Result<(), OpError> {
-        (self.0)(states, shared, at, ctx).outcome()
-    }
-}
-
-/// A process of closures over states `D` and what `I` makes, emitting `O`, with timers of kind `P`.
-pub struct ClosuresBeside<D, I, P, O, E, A, T, W> {
-    pub(super) states: D,
-    pub(super) shared: I,
-    pub(super) event: E,
-    pub(super) all: A,
-    pub(super) timer: T,
-    pub(super) processing: W,
-    pub(super) types: PhantomData<fn() -> (P, O)>,
-}
-
-impl<D: Clone, I: Clone, P, O, E: Clone, A: Clone, T: Clone, W: Clone> Clone
-    for ClosuresBeside<D, I, P, O, E, A, T, W>
-{
-    fn clone(&self) -> Self {
-        ClosuresBeside {
-            states: self.states.clone(),
-            shared: self.shared.clone(),
-            event: self.event.clone(),
-            all: self.all.clone(),
-            timer: self.timer.clone(),
-            processing: self.processing.clone(),
-            types: PhantomData,
-        }
-    }
-}
-
 #[diagnostic::do_not_recommend]
-impl<K, V, B, S, D, I, H, P, O, E, A, T, W> BroadcastProcess<K, V, B, S>
-    for ClosuresBeside<D, I, P, O, E, A, T, W>
+impl<K, V, B, S, D, H, I, A, P, O, E, T, Q> BroadcastProcess<K, V, B, S>
+    for Closures<Beside<D, H, I, A>, P, O, E, T, Q>
 where
     S: Stamp,
     D: Declared,
-    I: Fn() -> H + Clone + Send + 'static,
     H: Send + 'static,
-    P: TimerKinds<Item<O> = O>,
-    O: Send + 'static,
-    E: OnEventBeside<V, K, O, D, H, S, P>,
+    I: Fn() -> H + Clone + Send + 'static,
     A: OnBroadcast<B, H, S>,
-    T: OnTimerBeside<K, O, D, H, S, P>,
-    W: OnTimerBeside<K, O, D, H, S, P>,
+    P: TimerKinds,
+    O: Send + 'static,
+    E: OnEvent<V, K, O, Beside<D, H, I, A>, S, P>,
+    T: OnTimer<K, O, Beside<D, H, I, A>, S, P>,
+    Q: OnTimer<K, O, Beside<D, H, I, A>, S, P>,
 {
     type State = D::Stored;
     type Shared = H;
@@ -153,19 +84,20 @@ where
     const LIVES: bool = D::LIVES;
 
     fn state(&self) -> D::Stored {
-        self.states.fresh()
+        self.seen.states.fresh()
     }
 
     fn describe(&self, names: &mut Vec<String>) {
-        self.states.describe(names);
+        self.seen.states.describe(names);
     }
 
     fn shared(&self) -> H {
-        (self.shared)()
+        (self.seen.make)()
     }
 
     fn open(&mut self, _: &crate::stage::Context) -> Result<(), OpError> {
-        self.states.check().map_err(Into::into)
+        let timed = S::of(Timestamp::MAX).time() == Timestamp::MAX;
+        self.seen.states.check(timed).map_err(Into::into)
     }
 
     #[inline(always)]
@@ -176,12 +108,12 @@ where
         shared: &H,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let states = view(&self.states, state, ctx);
-        self.event.event(states, shared, event, ctx)
+        let states = view(&self.seen.states, state, ctx);
+        self.event.event((states, shared), event, ctx)
     }
 
     fn broadcast(&mut self, record: B, shared: &mut H, ctx: &BroadcastContext<S>) -> Result<(), OpError> {
-        self.all.broadcast(shared, record, ctx)
+        self.seen.all.broadcast(shared, record, ctx)
     }
 
     fn timer(
@@ -191,8 +123,8 @@ where
         shared: &H,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let states = view(&self.states, state, ctx);
-        self.timer.fire(states, shared, at, ctx)
+        let states = view(&self.seen.states, state, ctx);
+        self.timer.fire((states, shared), at, ctx)
     }
 
     fn processing_timer(
@@ -202,8 +134,8 @@ where
         shared: &H,
         ctx: &mut Context<'_, K, O, S, P>,
     ) -> Result<(), OpError> {
-        let states = view(&self.states, state, ctx);
-        self.processing.fire(states, shared, at, ctx)
+        let states = view(&self.seen.states, state, ctx);
+        self.processing.fire((states, shared), at, ctx)
     }
 
     fn settle(
@@ -213,6 +145,83 @@ where
         expired: &mut u64,
         watch: &mut dyn FnMut(On, i64),
     ) -> bool {
-        self.states.settle(state, now, expired, watch)
+        self.seen.states.settle(state, now, expired, watch)
+    }
+}
+
+impl<Q: 'static, L: 'static, B, K: Kind, C> Keyed for ConnectedBroadcast<Q, L, B, K, C> {
+    type Key = Q;
+    type Value = L;
+    type Kind = K;
+}
+
+impl<Q: 'static, L: 'static, B, K: Kind, C> OfOneKeyed for ConnectedBroadcast<Q, L, B, K, C> {}
+
+impl<Q: 'static, L: 'static, B: 'static, K: Kind, C> ConnectedBroadcast<Q, L, B, K, C> {
+    /// States of a key, as [`KeyedStream::declare`](crate::op::KeyedStream::declare), and `shared`, which makes the value that every
+    /// instance has: what `dataflow!` writes for `.process({ … })` behind `connect_broadcast`. Closures see both, as a pair.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// use flow_core::process::states::Plain;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let calls = source(from_vec(vec![("ann", 1), ("bob", 1)])).event_time(|c| c.1).disorder(Millis(0));
+    /// let towns = source(from_vec(vec!["Rome", "Oslo"])).event_time(|_| 0).disorder(Millis(0));
+    /// let both = calls.key_by(|c| c.0).connect_broadcast(towns);
+    /// let known = both
+    ///     .declare_beside((Plain(|| 0u32), ()), Vec::new)
+    ///     .on_event(|((calls, ()), _), call: (&str, i64), ctx| {
+    ///         *calls += 1;
+    ///         ctx.set_timer(Timestamp(call.1));
+    ///     })
+    ///     .on_broadcast(|towns, town: &str, _| towns.push(town))
+    ///     .on_timer(|((calls, ()), towns), _, ctx| ctx.emit((*ctx.key(), *calls, towns.len())))
+    ///     .done();
+    /// job.add(known.collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [("ann", 1, 2), ("bob", 1, 2)]);
+    /// ```
+    pub fn declare_beside<D: Declared, H, I: Fn() -> H>(
+        self,
+        states: D,
+        shared: I,
+    ) -> Declaring<Self, Beside<D, H, I, NoOnBroadcast>, EventTimers> {
+        let seen = Beside { states, make: shared, all: NoOnBroadcast, value: PhantomData };
+        Declaring::new(self, seen)
+    }
+}
+
+impl<Q: 'static, L: 'static, B: 'static, K: Kind, C, D, H, I, P, O, E, T, X>
+    Doing<ConnectedBroadcast<Q, L, B, K, C>, Beside<D, H, I, NoOnBroadcast>, P, O, E, T, X>
+{
+    /// What is done with a record that every instance gets.
+    pub fn on_broadcast<G, R>(
+        self,
+        all: G,
+    ) -> Proved<R::Fits, Doing<ConnectedBroadcast<Q, L, B, K, C>, Beside<D, H, I, Does<G>>, P, O, E, T, X>>
+    where
+        G: Fn(&mut H, B, &BroadcastContext<K::Stamp>) -> R + Clone + Send + 'static,
+        R: Answer,
+    {
+        let Closures { seen, event, timer, processing, types } = self.closures;
+        let Beside { states, make, value, .. } = seen;
+        let seen = Beside { states, make, all: Does(all), value };
+        Doing { stream: self.stream, closures: Closures { seen, event, timer, processing, types } }
+    }
+}
+
+impl<Q: 'static, L: 'static, B: 'static, K: Kind, C, D, H, I, A, P, O, E, T, X>
+    Doing<ConnectedBroadcast<Q, L, B, K, C>, Beside<D, H, I, A>, P, O, E, T, X>
+{
+    /// The stream of what it emits.
+    #[track_caller]
+    pub fn done(self) -> BroadcastOf<Q, L, B, K, Closures<Beside<D, H, I, A>, P, O, E, T, X>, C>
+    where
+        Closures<Beside<D, H, I, A>, P, O, E, T, X>:
+            BroadcastProcess<Q, L, B, K::Stamp, State: Keep<K::Mode>, Shared: Keep<K::Mode>>,
+    {
+        self.stream.process(self.closures)
     }
 }

@@ -1,7 +1,7 @@
 //! How both streams are put before one process.
 
 use super::BroadcastProcess;
-use super::head::{BroadcastHead, Crossing};
+use super::head::{BroadcastHead, Crossing, ItemOf};
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::join::joined::{Both, Detached, SideEnds};
@@ -180,11 +180,12 @@ where
     P: BroadcastProcess<Q, L, B, S, State: Keep<M>, Shared: Keep<M>>,
     E: SideEnds,
     M: 'static,
+    ItemOf<Q, L, B, S, P>: Send + 'static,
 {
-    type Out = P::Out;
+    type Out = ItemOf<Q, L, B, S, P>;
     type Stamp = <P::Timers as TimerKinds>::Stamp<S>;
     type Root = NoRoot;
-    fn build<N: Push<P::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+    fn build<N: Push<Self::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let what = "state and timers of a key, beside a value that every instance has";
         let meta = cx.op(&self.meta, &noted(what, |names| self.process.describe(names)));
         for edge in &self.edges {
@@ -200,7 +201,7 @@ where
 }
 
 /// What a process `P` emits.
-type OutOf<Q, L, B, K, P> = <P as BroadcastProcess<Q, L, B, <K as Kind>::Stamp>>::Out;
+type OutOf<Q, L, B, K, P> = ItemOf<Q, L, B, <K as Kind>::Stamp, P>;
 
 /// The stream behind such a process.
 pub type BroadcastOf<Q, L, B, K, P, E> = Stream<

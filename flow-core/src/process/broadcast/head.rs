@@ -18,6 +18,11 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
+/// What leaves a process `P`.
+pub type ItemOf<Q, L, B, S, P> = <<P as BroadcastProcess<Q, L, B, S>>::Timers as TimerKinds>::Item<
+    <P as BroadcastProcess<Q, L, B, S>>::Out,
+>;
+
 /// What crosses: a record of a key, with its hash, or one for all.
 pub type Crossing<Q, L, B, S> = (S, Either<(u64, Q, L), B>);
 
@@ -36,7 +41,8 @@ where
     Q: Key,
     P: BroadcastProcess<Q, L, B, S>,
     S: Stamp,
-    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+    ItemOf<Q, L, B, S, P>: Send + 'static,
+    N: Push<ItemOf<Q, L, B, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
 {
     pub fn new(process: P, next: N, meta: Meta) -> Self {
         let (core, shared) = (Core::new(next, meta), process.shared());
@@ -68,7 +74,8 @@ where
     B: Send + 'static,
     P: BroadcastProcess<Q, L, B, S, State: Keep<M>, Shared: Keep<M>>,
     S: Stamp,
-    N: Push<P::Out, <P::Timers as TimerKinds>::Stamp<S>>,
+    ItemOf<Q, L, B, S, P>: Send + 'static,
+    N: Push<ItemOf<Q, L, B, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
     M: 'static,
 {
     type Part = Infallible;
@@ -198,7 +205,8 @@ where
             &keys::<Q>(),
             |state, hash, around| {
                 if P::LIVES {
-                    process.settle(state, Moment::NONE, &mut 0, &mut |on, at| around.watch(on, at, hash));
+                    process
+                        .settle(state, Moment::ANEW, &mut 0, &mut |on, at| around.watched.add(on, at, hash));
                 }
             },
         )

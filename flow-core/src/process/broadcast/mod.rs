@@ -6,15 +6,13 @@
 mod block;
 mod chain;
 mod context;
-mod declaring;
 mod head;
 #[cfg(test)]
 mod tests;
 
-pub use block::ClosuresBeside;
+pub use block::{Beside, NoOnBroadcast, OnBroadcast};
 pub use chain::{AllEnd, BroadcastOf, Broadcasted, ConnectedBroadcast, ConnectedBroadcastOf, KeyedEnd};
 pub use context::BroadcastContext;
-pub use declaring::{DeclaringBeside, DoingBeside, HalfBeside};
 
 use super::context::Context;
 use super::kinds::TimerKinds;
@@ -101,7 +99,7 @@ pub trait BroadcastProcess<K, T, B, S: Stamp = Timestamp>: Clone + Send + 'stati
     /// What is emitted.
     type Out: Send + 'static;
     /// As [`Process::Timers`](super::Process::Timers).
-    type Timers: TimerKinds<Item<Self::Out> = Self::Out>;
+    type Timers: TimerKinds;
 
     /// The state of a key that is new.
     fn state(&self) -> Self::State;

@@ -1,6 +1,6 @@
 //! What has been made of all values so far: Flink's `ReducingState` and `AggregatingState`.
 
-use super::ttl::{Now, Ttl};
+use super::ttl::{Now, Ttl, UNSTAMPED};
 use super::{Declared, Entries, Moment, On};
 use crate::aggregate::{Agg, Aggregate, Overflow};
 use serde_core::de::Deserializer;
@@ -19,24 +19,39 @@ struct Lasting<V> {
 
 impl<V> Lasting<V> {
     fn of(value: Option<V>, written: i64) -> Self {
-        let now = Now { read: 0, write: 0 };
-        Lasting { value, written: Cell::new(written), ttl: None, now, watched: i64::MAX }
+        Lasting { value, written: Cell::new(written), ttl: None, now: UNSTAMPED, watched: i64::MAX }
+    }
+
+    /// Of no values.
+    fn none() -> Self {
+        Lasting::of(None, UNSTAMPED.write)
+    }
+
+    fn renew(&self) {
+        self.written.set(self.now.write.max(self.written.get()));
     }
 
     fn write(&mut self) -> &mut Option<V> {
-        self.written.set(self.now.write);
+        match self.value {
+            Some(_) => self.renew(),
+            None => self.written.set(self.now.write),
+        }
         &mut self.value
     }
 
     fn read(&self) -> Option<&V> {
         if self.value.is_some() && self.ttl.is_some_and(|ttl| ttl.renews) {
-            self.written.set(self.now.write);
+            self.renew();
         }
         self.value.as_ref()
     }
 
     fn at(&mut self, ttl: Ttl, now: Now) -> u64 {
-        (self.ttl, self.now) = (Some(ttl), now);
+        // What is there was written in the beginning or in this call, when nobody had said yet that it expires.
+        if self.ttl.replace(ttl).is_none() && self.written.get() == UNSTAMPED.write {
+            self.written.set(now.write);
+        }
+        self.now = now;
         let gone = self.value.is_some() && ttl.is_over(self.written.get(), now.read);
         if gone {
             self.value = None;
@@ -82,8 +97,8 @@ impl<D: Declared<Stored: Functional>> Declared for WithFunction<D> {
     fn ttl(&self) -> Option<Ttl> {
         self.0.ttl()
     }
-    fn check(&self) -> Result<(), String> {
-        self.0.check()
+    fn check(&self, timed: bool) -> Result<(), String> {
+        self.0.check(timed)
     }
     fn fresh(&self) -> D::Stored {
         self.0.fresh()
@@ -133,7 +148,7 @@ pub struct ReducingState<T> {
 impl<T> ReducingState<T> {
     /// Of no values; `reduce` makes one of two, the first of which came before.
     pub fn new(reduce: fn(T, T) -> T) -> Self {
-        ReducingState { reduce: Some(reduce), all: Lasting::of(None, 0) }
+        ReducingState { reduce: Some(reduce), all: Lasting::none() }
     }
 
     /// Adds `value`.
@@ -195,7 +210,7 @@ pub struct AggregatingState<T, A: Aggregate<T>> {
 impl<T, A: Aggregate<T>> AggregatingState<T, A> {
     /// Of no values: `AggregatingState::new(|a| (a.count(), a.mean(|x| x.price)))`, or `|_| MyAggregate`.
     pub fn new(aggregate: impl FnOnce(Agg<T>) -> A) -> Self {
-        AggregatingState { aggregate: Some(aggregate(Agg::new())), all: Lasting::of(None, 0) }
+        AggregatingState { aggregate: Some(aggregate(Agg::new())), all: Lasting::none() }
     }
 
     /// Adds `value`.

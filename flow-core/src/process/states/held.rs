@@ -7,13 +7,11 @@ use serde_core::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
-/// Written never.
-const UNWRITTEN: i64 = i64::MAX;
-
 /// A value and when it was written, as it is kept.
 pub struct Lasting<T> {
     value: T,
-    written: Cell<i64>,
+    /// Nothing where it never was.
+    written: Cell<Option<i64>>,
     watched: i64,
 }
 
@@ -25,7 +23,7 @@ impl<T: Serialize> Serialize for Lasting<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Lasting<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (value, written) = <(T, i64)>::deserialize(from)?;
+        let (value, written) = <(T, Option<i64>)>::deserialize(from)?;
         Ok(Lasting { value, written: Cell::new(written), watched: i64::MAX })
     }
 }
@@ -47,9 +45,8 @@ impl<I> Timed<I> {
     where
         I: Fn() -> T,
     {
-        let written = stored.written.get();
-        if written != UNWRITTEN && self.ttl.is_over(written, now) {
-            (stored.value, stored.written) = ((self.make)(), Cell::new(UNWRITTEN));
+        if stored.written.get().is_some_and(|written| self.ttl.is_over(written, now)) {
+            (stored.value, stored.written) = ((self.make)(), Cell::new(None));
             *expired += 1;
         }
     }
@@ -62,11 +59,11 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
     fn ttl(&self) -> Option<Ttl> {
         Some(self.ttl)
     }
-    fn check(&self) -> Result<(), String> {
-        self.ttl.check()
+    fn check(&self, timed: bool) -> Result<(), String> {
+        self.ttl.check_on(timed)
     }
     fn fresh(&self) -> Lasting<T> {
-        Lasting { value: (self.make)(), written: Cell::new(UNWRITTEN), watched: i64::MAX }
+        Lasting { value: (self.make)(), written: Cell::new(None), watched: i64::MAX }
     }
     fn view<'a>(&self, stored: &'a mut Lasting<T>, now: Moment, expired: &mut u64) -> Held<'a, T> {
         let now = now.on(self.ttl);
@@ -81,12 +78,11 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
         expired: &mut u64,
         watch: &mut dyn FnMut(On, i64),
     ) -> bool {
-        let now = now.on(self.ttl);
-        self.expire(stored, now.read, expired);
+        self.expire(stored, now.on(self.ttl).read, expired);
         let written = stored.written.get();
-        let end = if written == UNWRITTEN { None } else { self.ttl.end(written) };
-        self.ttl.watch(end, now.read, &mut stored.watched, watch);
-        written == UNWRITTEN
+        let end = written.and_then(|written| self.ttl.end(written));
+        self.ttl.watch(end, now, &mut stored.watched, watch);
+        written.is_none()
     }
 }
 
@@ -94,7 +90,7 @@ impl<T: Send + 'static, I: Fn() -> T + Clone + Send + 'static> Declared for Time
 /// what it was in the beginning.
 pub struct Held<'a, T> {
     value: &'a mut T,
-    written: &'a Cell<i64>,
+    written: &'a Cell<Option<i64>>,
     now: i64,
     renews: bool,
 }
@@ -102,8 +98,8 @@ pub struct Held<'a, T> {
 impl<T> Deref for Held<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        if self.renews && self.written.get() != UNWRITTEN {
-            self.written.set(self.now);
+        if self.renews && self.written.get().is_some_and(|written| written < self.now) {
+            self.written.set(Some(self.now));
         }
         self.value
     }
@@ -111,7 +107,7 @@ impl<T> Deref for Held<'_, T> {
 
 impl<T> DerefMut for Held<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.written.set(self.now);
+        self.written.set(Some(self.now));
         self.value
     }
 }

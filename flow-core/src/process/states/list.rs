@@ -1,14 +1,15 @@
 //! A list of a key: Flink's `ListState`.
 
 use super::Entries;
-use super::ttl::{Now, Ttl};
+use super::ttl::{Now, Ttl, UNSTAMPED};
 use serde_core::de::Deserializer;
 use serde_core::ser::Serializer;
 use serde_core::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// A list of `T` in the state of a key. With a time to live each entry has its own.
+/// A list of `T` in the state of a key. With a time to live each entry has its own; entries that are there in the beginning live
+/// from the first use of their key. When the last has gone the state of the key begins anew.
 ///
 /// ```
 /// use flow_core::process::ListState;
@@ -18,8 +19,12 @@ use std::collections::VecDeque;
 /// assert_eq!((last.iter().sum::<i32>(), last.pop_front(), last.len()), (3, Some(1), 1));
 /// ```
 pub struct ListState<T> {
-    /// Values and when each was written: the first is the oldest, but for what was written before the first watermark.
+    /// Values and when each was written. In a call none has expired: [`Entries::at`] stands before it.
     entries: VecDeque<(T, Cell<i64>)>,
+    /// None was written before that.
+    oldest: i64,
+    /// Whether the first may not be the oldest: one behind it was written before the first watermark, or the first was read.
+    mixed: Cell<bool>,
     ttl: Option<Ttl>,
     now: Now,
     watched: i64,
@@ -27,7 +32,8 @@ pub struct ListState<T> {
 
 impl<T> Default for ListState<T> {
     fn default() -> Self {
-        ListState { entries: VecDeque::new(), ttl: None, now: Now { read: 0, write: 0 }, watched: i64::MAX }
+        let (entries, mixed) = (VecDeque::new(), Cell::new(false));
+        ListState { entries, oldest: i64::MAX, mixed, ttl: None, now: UNSTAMPED, watched: i64::MAX }
     }
 }
 
@@ -39,25 +45,26 @@ impl<T> ListState<T> {
 
     /// Adds `value` at the end.
     pub fn push(&mut self, value: T) {
-        self.entries.push_back((value, Cell::new(self.now.write)));
+        let written = self.now.write;
+        if self.entries.back().is_some_and(|last| last.1.get() > written) {
+            self.mixed.set(true);
+        }
+        self.oldest = self.oldest.min(written);
+        self.entries.push_back((value, Cell::new(written)));
     }
 
     /// Takes the first out.
     pub fn pop_front(&mut self) -> Option<T> {
-        loop {
-            let (value, written) = self.entries.pop_front()?;
-            if self.is_live(&written) {
-                return Some(value);
-            }
-        }
+        self.entries.pop_front().map(|first| first.0)
     }
 
     /// The values, from the first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         let renews = self.ttl.is_some_and(|ttl| ttl.renews);
-        self.entries.iter().filter(|entry| self.is_live(&entry.1)).map(move |(value, written)| {
+        self.entries.iter().map(move |(value, written)| {
             if renews {
-                written.set(self.now.write);
+                written.set(self.now.write.max(written.get()));
+                self.mixed.set(true);
             }
             value
         })
@@ -68,40 +75,58 @@ impl<T> ListState<T> {
         self.entries.retain(|entry| keep(&entry.0));
     }
 
-    fn is_live(&self, written: &Cell<i64>) -> bool {
-        !self.ttl.is_some_and(|ttl| ttl.is_over(written.get(), self.now.read))
-    }
-
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.entries.iter().filter(|entry| self.is_live(&entry.1)).count()
+        self.entries.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.entries.is_empty()
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
         self.entries.clear();
     }
+
+    /// Takes out what has expired, wherever it stands.
+    fn expire(&mut self, ttl: Ttl, now: i64) {
+        if self.mixed.get() {
+            self.entries.retain(|entry| !ttl.is_over(entry.1.get(), now));
+            let times = || self.entries.iter().map(|entry| entry.1.get());
+            self.mixed.set(!times().is_sorted());
+            self.oldest = times().min().unwrap_or(i64::MAX);
+            return;
+        }
+        while self.entries.front().is_some_and(|first| ttl.is_over(first.1.get(), now)) {
+            self.entries.pop_front();
+        }
+        self.oldest = self.entries.front().map_or(i64::MAX, |first| first.1.get());
+    }
 }
 
 impl<T: Send + 'static> Entries for ListState<T> {
     fn at(&mut self, ttl: Ttl, now: Now) -> u64 {
-        (self.ttl, self.now) = (Some(ttl), now);
-        let mut gone = 0;
-        while self.entries.front().is_some_and(|first| ttl.is_over(first.1.get(), now.read)) {
-            self.entries.pop_front();
-            gone += 1;
+        if self.ttl.replace(ttl).is_none() {
+            for (_, written) in &self.entries {
+                if written.get() == UNSTAMPED.write {
+                    written.set(now.write);
+                }
+            }
+            (self.oldest, self.mixed) = (UNSTAMPED.write, Cell::new(true));
         }
-        gone
+        self.now = now;
+        let before = self.entries.len();
+        if self.oldest == UNSTAMPED.write || ttl.is_over(self.oldest, now.read) {
+            self.expire(ttl, now.read);
+        }
+        (before - self.entries.len()) as u64
     }
 
     fn first(&self) -> Option<i64> {
-        let (_, written) = self.entries.front()?;
-        Some(self.ttl?.end(written.get()).unwrap_or(i64::MAX))
+        self.entries.front()?;
+        Some(self.ttl?.end(self.oldest).unwrap_or(i64::MAX))
     }
 
     fn watched(&mut self) -> &mut i64 {

@@ -1,16 +1,18 @@
 //! A map of a key: Flink's `MapState`.
 
 use super::Entries;
-use super::ttl::{Now, Ttl};
+use super::ttl::{Now, Ttl, UNSTAMPED};
 use foldhash::quality::FixedState;
 use serde_core::de::Deserializer;
 use serde_core::ser::Serializer;
 use serde_core::{Deserialize, Serialize};
 use std::cell::Cell;
-use std::collections::{HashMap, VecDeque};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap};
 use std::hash::Hash;
 
-/// A map from `K` to `V` in the state of a key. With a time to live each entry has its own.
+/// A map from `K` to `V` in the state of a key. With a time to live each entry has its own; entries that are there in the beginning
+/// live from the first use of their key. When the last has gone the state of the key begins anew.
 ///
 /// ```
 /// use flow_core::process::MapState;
@@ -21,13 +23,42 @@ use std::hash::Hash;
 /// ```
 pub struct MapState<K, V> {
     entries: HashMap<K, Entry<V>, FixedState>,
-    /// The entries by when each was, at least, written, with their numbers: one that is not its key's says nothing. Empty without
-    /// a time to live.
-    order: VecDeque<(i64, u64, K)>,
+    /// The entries by when each was, at least, written: one whose number is not its key's says nothing. Empty without a time to
+    /// live. In a call none has expired: [`Entries::at`] stands before it.
+    order: BinaryHeap<Reverse<Since<K>>>,
     made: u64,
     ttl: Option<Ttl>,
     now: Now,
     watched: i64,
+}
+
+/// When an entry was written, its number, its key.
+struct Since<K>(i64, u64, K);
+
+impl<K> Since<K> {
+    fn turn(&self) -> (i64, u64) {
+        (self.0, self.1)
+    }
+}
+
+impl<K> PartialEq for Since<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.turn() == other.turn()
+    }
+}
+
+impl<K> Eq for Since<K> {}
+
+impl<K> PartialOrd for Since<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K> Ord for Since<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.turn().cmp(&other.turn())
+    }
 }
 
 struct Entry<V> {
@@ -39,14 +70,7 @@ struct Entry<V> {
 impl<K, V> Default for MapState<K, V> {
     fn default() -> Self {
         let entries = HashMap::with_hasher(FixedState::default());
-        MapState {
-            entries,
-            order: VecDeque::new(),
-            made: 0,
-            ttl: None,
-            now: Now { read: 0, write: 0 },
-            watched: i64::MAX,
-        }
+        MapState { entries, order: BinaryHeap::new(), made: 0, ttl: None, now: UNSTAMPED, watched: i64::MAX }
     }
 }
 
@@ -56,33 +80,22 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
         Self::default()
     }
 
-    fn is_live(&self, written: i64) -> bool {
-        !self.ttl.is_some_and(|ttl| ttl.is_over(written, self.now.read))
-    }
-
-    fn read<'a>(&'a self, entry: &'a Entry<V>) -> Option<&'a V> {
-        if !self.is_live(entry.written.get()) {
-            return None;
-        }
+    fn read<'a>(&self, entry: &'a Entry<V>) -> &'a V {
         if self.ttl.is_some_and(|ttl| ttl.renews) {
-            entry.written.set(self.now.write);
+            entry.written.set(self.now.write.max(entry.written.get()));
         }
-        Some(&entry.value)
+        &entry.value
     }
 
     /// The value of `key`.
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.read(self.entries.get(key)?)
+        self.entries.get(key).map(|entry| self.read(entry))
     }
 
     /// The value of `key`, to be changed: it is written.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        let (ttl, now) = (self.ttl, self.now);
         let entry = self.entries.get_mut(key)?;
-        if ttl.is_some_and(|ttl| ttl.is_over(entry.written.get(), now.read)) {
-            return None;
-        }
-        entry.written.set(now.write);
+        entry.written.set(self.now.write.max(entry.written.get()));
         Some(&mut entry.value)
     }
 
@@ -103,10 +116,11 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
             // What was removed and written again has left something behind.
             if self.order.len() > 2 * self.entries.len() + 16 {
                 let entries = &self.entries;
-                self.order.retain(|(_, number, key)| entries.get(key).is_some_and(|e| e.number == *number));
+                self.order
+                    .retain(|Reverse(since)| entries.get(&since.2).is_some_and(|e| e.number == since.1));
             }
             self.made += 1;
-            self.order.push_back((self.now.write, self.made, key.clone()));
+            self.order.push(Reverse(Since(self.now.write, self.made, key.clone())));
         }
         let entry = Entry { value, written: Cell::new(self.now.write), number: self.made };
         self.entries.insert(key, entry);
@@ -118,29 +132,28 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
             self.add(key.clone(), make());
         }
         let entry = self.entries.get_mut(&key).expect("it has been added");
-        entry.written.set(self.now.write);
+        entry.written.set(self.now.write.max(entry.written.get()));
         &mut entry.value
     }
 
     /// Takes the value of `key` out.
     pub fn remove(&mut self, key: &K) -> Option<V> {
-        let entry = self.entries.remove(key)?;
-        self.is_live(entry.written.get()).then_some(entry.value)
+        self.entries.remove(key).map(|entry| entry.value)
     }
 
     /// Keys and values, in an order that is a function of what has been done to the map.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.entries.iter().filter_map(|(key, entry)| Some((key, self.read(entry)?)))
+        self.entries.iter().map(|(key, entry)| (key, self.read(entry)))
     }
 
     /// How many entries there are.
     pub fn len(&self) -> usize {
-        self.entries.values().filter(|entry| self.is_live(entry.written.get())).count()
+        self.entries.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.entries.is_empty()
     }
 
     /// Forgets all.
@@ -151,34 +164,36 @@ impl<K: Hash + Eq + Clone, V> MapState<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V> MapState<K, V> {
-    /// What is there was written before anybody said that it expires: in its beginning, or before it was restored.
+    /// What is there was written before anybody said that it expires: in its beginning, in this call, or before it was restored.
     #[cold]
-    fn put_in_order(&mut self) {
+    fn put_in_order(&mut self, now: Now) {
         for (key, entry) in &mut self.entries {
             self.made += 1;
             entry.number = self.made;
-            self.order.push_back((entry.written.get(), self.made, key.clone()));
+            if entry.written.get() == UNSTAMPED.write {
+                entry.written.set(now.write);
+            }
+            self.order.push(Reverse(Since(entry.written.get(), self.made, key.clone())));
         }
-        self.order.make_contiguous().sort_by_key(|entry| (entry.0, entry.1));
     }
 }
 
 impl<K: Hash + Eq + Clone + Send + 'static, V: Send + 'static> Entries for MapState<K, V> {
     fn at(&mut self, ttl: Ttl, now: Now) -> u64 {
         if self.ttl.replace(ttl).is_none() && !self.entries.is_empty() {
-            self.put_in_order();
+            self.put_in_order(now);
         }
         self.now = now;
         let mut gone = 0;
-        while self.order.front().is_some_and(|(since, ..)| ttl.is_over(*since, now.read)) {
-            let Some((_, number, key)) = self.order.pop_front() else { break };
+        while self.order.peek().is_some_and(|first| ttl.is_over(first.0.0, now.read)) {
+            let Some(Reverse(Since(_, number, key))) = self.order.pop() else { break };
             let Some(entry) = self.entries.get(&key).filter(|entry| entry.number == number) else { continue };
             let written = entry.written.get();
             if ttl.is_over(written, now.read) {
                 self.entries.remove(&key);
                 gone += 1;
             } else {
-                self.order.push_back((written, number, key));
+                self.order.push(Reverse(Since(written, number, key)));
             }
         }
         gone
@@ -186,7 +201,7 @@ impl<K: Hash + Eq + Clone + Send + 'static, V: Send + 'static> Entries for MapSt
 
     fn first(&self) -> Option<i64> {
         let ttl = self.ttl?;
-        self.order.front().map(|(since, ..)| ttl.end(*since).unwrap_or(i64::MAX))
+        self.order.peek().map(|first| ttl.end(first.0.0).unwrap_or(i64::MAX))
     }
 
     fn watched(&mut self) -> &mut i64 {

@@ -8,6 +8,8 @@ mod held;
 mod list;
 mod map;
 mod named;
+#[cfg(test)]
+mod tests;
 mod ttl;
 
 pub use folded::{AggregatingState, Functional, ReducingState, WithFunction};
@@ -33,11 +35,11 @@ pub trait Declared: Clone + Send + 'static {
     fn describe(&self, names: &mut Vec<String>) {
         let _ = names;
     }
-    /// What the user has said wrongly.
+    /// What the user has said wrongly, on a stream that is `timed`: that has event time.
     ///
     /// # Errors
     /// In words.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self, _timed: bool) -> Result<(), String> {
         Ok(())
     }
     /// What is kept for a key that is new.
@@ -75,9 +77,9 @@ impl<A: Declared, B: Declared> Declared for (A, B) {
         self.0.describe(names);
         self.1.describe(names);
     }
-    fn check(&self) -> Result<(), String> {
-        self.0.check()?;
-        self.1.check()
+    fn check(&self, timed: bool) -> Result<(), String> {
+        self.0.check(timed)?;
+        self.1.check(timed)
     }
     #[inline(always)]
     fn fresh(&self) -> Self::Stored {
@@ -155,8 +157,8 @@ impl<T: Entries, I: Fn() -> T + Clone + Send + 'static> Declared for TimedEntrie
     fn ttl(&self) -> Option<Ttl> {
         Some(self.ttl)
     }
-    fn check(&self) -> Result<(), String> {
-        self.ttl.check()
+    fn check(&self, timed: bool) -> Result<(), String> {
+        self.ttl.check_on(timed)
     }
     fn fresh(&self) -> T {
         (self.make)()
@@ -166,10 +168,9 @@ impl<T: Entries, I: Fn() -> T + Clone + Send + 'static> Declared for TimedEntrie
         stored
     }
     fn settle(&self, stored: &mut T, now: Moment, expired: &mut u64, watch: &mut dyn FnMut(On, i64)) -> bool {
-        let now = now.on(self.ttl);
-        *expired += stored.at(self.ttl, now);
+        *expired += stored.at(self.ttl, now.on(self.ttl));
         let first = stored.first();
-        self.ttl.watch(first, now.read, stored.watched(), watch);
+        self.ttl.watch(first, now, stored.watched(), watch);
         first.is_none()
     }
 }

@@ -17,8 +17,8 @@ impl<D: Declared> Declared for Named<D> {
         let Named(name, state) = self;
         names.push(state.ttl().map_or_else(|| (*name).to_owned(), |ttl| format!("{name} ({ttl})")));
     }
-    fn check(&self) -> Result<(), String> {
-        self.1.check().map_err(|what| format!("state `{}`: {what}", self.0))
+    fn check(&self, timed: bool) -> Result<(), String> {
+        self.1.check(timed).map_err(|what| format!("state `{}`: {what}", self.0))
     }
     #[inline(always)]
     fn fresh(&self) -> D::Stored {

@@ -21,6 +21,8 @@ pub struct Moment {
     pub watermark: Timestamp,
     /// The time of the record: what is written before the first watermark was written then.
     pub record: Timestamp,
+    /// Whether states are to ask again to be called when they expire, though they have.
+    pub anew: bool,
 }
 
 /// What time it is on one of them.
@@ -32,10 +34,16 @@ pub struct Now {
     pub write: i64,
 }
 
+/// What time it is where nobody has said yet that something expires: what is written then is stamped when that is said.
+pub(super) const UNSTAMPED: Now = Now { read: i64::MIN, write: i64::MIN };
+
 impl Moment {
     /// Where nobody asks.
     pub const NONE: Moment =
-        Moment { clock: Timestamp::MIN, watermark: Timestamp::MIN, record: Timestamp::MIN };
+        Moment { clock: Timestamp::MIN, watermark: Timestamp::MIN, record: Timestamp::MIN, anew: false };
+
+    /// Before all time, so that nothing has expired; all states ask to be called.
+    pub const ANEW: Moment = Moment { anew: true, ..Moment::NONE };
 
     /// On the clock of `ttl`.
     pub fn on(self, ttl: Ttl) -> Now {
@@ -98,6 +106,17 @@ impl Ttl {
         if self.length > 0 { Ok(()) } else { Err(format!("a time to live of {is}: it has to be positive")) }
     }
 
+    /// [`Ttl::check`], on a stream that is `timed`: that has event time.
+    pub(super) fn check_on(&self, timed: bool) -> Result<(), String> {
+        if self.on == On::Watermark && !timed {
+            return Err(
+                "a time to live on the watermark, on a stream without event time: it would never be over"
+                    .into(),
+            );
+        }
+        self.check()
+    }
+
     /// The first instant at which something is no longer there that was written at `written`; never, where time ends before that.
     pub(super) fn end(self, written: i64) -> Option<i64> {
         written.checked_add(self.length)
@@ -112,11 +131,11 @@ impl Ttl {
     pub(super) fn watch(
         self,
         first: Option<i64>,
-        now: i64,
+        now: Moment,
         watched: &mut i64,
         watch: &mut dyn FnMut(On, i64),
     ) {
-        if *watched <= now {
+        if now.anew || *watched <= now.on(self).read {
             *watched = i64::MAX;
         }
         if let Some(first) = first.filter(|first| *first < *watched) {

@@ -4,6 +4,8 @@ mod columns;
 mod files;
 #[cfg(feature = "json")]
 mod json;
+#[cfg(not(feature = "json"))]
+mod json_off;
 mod rows;
 mod staged;
 mod stdout;
@@ -12,5 +14,8 @@ mod writers;
 pub use files::{CsvFile, TextFile, csv_file, text_file};
 #[cfg(feature = "json")]
 pub use json::{JsonFile, JsonWriter, json_file};
+#[cfg(not(feature = "json"))]
+#[doc(hidden)]
+pub use json_off::json_file;
 pub use stdout::{Stdout, StdoutWriter, stdout};
 pub use writers::{LineWriter, RowWriter};

@@ -7,7 +7,7 @@
 //! Dropped before the commit, or aborted, the staged file is removed.
 
 use crate::error::{Error, Result};
-use crate::sink::sink_error;
+use crate::sink::{sink_error, write_error};
 use crate::stage::Commit;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -152,7 +152,7 @@ fn standard_output() -> io::Result<File> {
 
 #[cold]
 fn failed(target: &Path, error: &io::Error) -> Error {
-    sink_error(format!("{}: cannot be written: {error}", target.display()))
+    write_error(&target.display().to_string(), error)
 }
 
 #[cfg(test)]

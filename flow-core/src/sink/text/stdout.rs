@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::metrics::Counter;
-use crate::sink::{Sink, Writer, sink_error};
+use crate::sink::{Sink, Writer, write_error};
 use crate::stage::{Commit, OpenCx};
 use crate::time::Timestamp;
 use std::fmt::Display;
@@ -78,5 +78,5 @@ impl<T: Display + 'static> Writer<T> for StdoutWriter {
 
 #[cold]
 fn failed(error: &io::Error) -> Error {
-    sink_error(format!("standard output: cannot be written: {error}"))
+    write_error("standard output", error)
 }

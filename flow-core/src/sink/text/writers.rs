@@ -126,7 +126,13 @@ fn row_error(file: &StagedFile, error: &csv::Error) -> Error {
             "a record has {len} fields where the first line has {expected_len}; \
              rows of one length are needed, and `.header(..)` has to name every column"
         )),
-        csv::ErrorKind::Serialize(message) => file.refused(message),
+        csv::ErrorKind::Serialize(message) => {
+            // What the library says behind a comma is for those who work on it.
+            let why = message.split(", ").next().unwrap_or(message);
+            file.refused(&format!(
+                "a record is no row of CSV ({why}): give each column a value, `.map(|x| (x.id, …))` before the sink"
+            ))
+        }
         _ => file.refused(&error.to_string()),
     }
 }
@@ -176,6 +182,17 @@ mod tests {
         assert_eq!(csv(Header::None, &[Stats { count: 1, mean: 1.0 }]).unwrap(), "1,1.0\n");
         let error = csv(names(), &[("a", 1, 2)]).unwrap_err().to_string();
         assert!(error.contains("out.csv: a record has 3 fields where the first line has 2"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_row_is_told_with_what_to_write() {
+        #[derive(serde::Serialize)]
+        struct Counts {
+            words: std::collections::BTreeMap<&'static str, u64>,
+        }
+        let error = csv(Header::Fields, &[Counts { words: [("a", 1)].into() }]).unwrap_err().to_string();
+        let told = "out.csv: a record is no row of CSV (serializing maps is not supported): give each column a value";
+        assert!(error.contains(told) && !error.contains("github"), "{error}");
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod frame;
 mod inputs;
 #[cfg(feature = "json")]
 mod json;
+#[cfg(not(feature = "json"))]
+mod json_off;
 mod lines;
 mod part;
 mod pump;
@@ -31,6 +33,9 @@ pub use format::CsvRecord;
 pub use inputs::{Input, Inputs};
 #[cfg(feature = "json")]
 pub use json::{JsonLines, JsonOptions, JsonReader, JsonRecord, json_lines};
+#[cfg(not(feature = "json"))]
+#[doc(hidden)]
+pub use json_off::{WithJson, json_lines};
 pub use lines::{LineOptions, LineReader};
 pub use reading::{Fail, Results, TextReader};
 pub use tcp::{TcpLines, tcp_lines};

@@ -1,6 +1,6 @@
 //! The operator: an element joins the sessions of its key, and the watermark fires those that it has come to the end of.
 
-use super::open::{Keys, Open, find, joined, unite};
+use super::open::{Keys, Open, find, insert, joined, unite};
 use super::queue::{Entry, Queue, is_due};
 use super::saved::{restore, snapshot};
 use super::spec::Gap;
@@ -14,7 +14,6 @@ use crate::state::Keep;
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -98,7 +97,8 @@ where
         let Item { hash, time, route, load: (gap, load) } = item;
         let end = i128::from(time.0) + i128::from(self.gap.length(gap).0);
         let key = &self.key;
-        let found = self.state.keys.find(hash, |k| key.is(&route, k));
+        let apart = G::is_apart(&route);
+        let found = if apart { None } else { self.state.keys.find(hash, |k| key.is(&route, k)) };
         let slot = found.and_then(|at| self.state.keys.get(at));
         let joined = slot.map_or(0..0, |slot| joined(&slot.value, time, end));
         // A session that is kept is not late: it is removed as soon as no element can join it.
@@ -109,9 +109,8 @@ where
         }
         let aggregate = &self.aggregate;
         let x = P::lifted(load, |rest| aggregate.lift_at(self.key.peek(&route, rest), time));
-        let slot = found.unwrap_or_else(|| {
-            self.state.keys.insert(hash, self.key.own_key(route), VecDeque::with_capacity(1))
-        });
+        let slot =
+            found.unwrap_or_else(|| insert(&mut self.state.keys, hash, self.key.own_key(route), apart));
         if let Err(error) = self.join(slot, joined, time, end, x) {
             self.overflow(error);
         }
@@ -269,7 +268,7 @@ where
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let key = &self.key;
         let lateness = self.lateness.allowed.0;
-        let fired = restore::<M, _, _>(&mut self.state, lateness, bytes, |k| key.hash(k))?;
+        let fired = restore::<M, _, _>(&mut self.state, lateness, bytes, |k| key.hash(k), G::is_apart)?;
         self.watermark(fired);
         Ok(())
     }

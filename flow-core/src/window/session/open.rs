@@ -10,6 +10,12 @@ use std::ops::Range;
 /// The open windows of each key that has some, in order of time.
 pub type Keys<K, W> = KeySlots<K, VecDeque<W>>;
 
+/// A slot for a key that has none yet, or for one element of a key whose sessions are all apart.
+pub fn insert<K, W>(keys: &mut Keys<K, W>, hash: u64, key: K, apart: bool) -> u32 {
+    let sessions = VecDeque::with_capacity(1);
+    if apart { keys.insert_apart(hash, key, sessions) } else { keys.insert(hash, key, sessions) }
+}
+
 /// A session that elements may still join. Its bounds are exact.
 #[derive(Debug)]
 pub struct Open<A> {

@@ -5,7 +5,7 @@
 //! ```
 
 use super::head::State;
-use super::open::{Keys, Open};
+use super::open::{Keys, Open, insert};
 use super::queue::Entry;
 use crate::error::Result;
 use crate::exchange::key_group;
@@ -53,6 +53,7 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
     lateness: i64,
     mut bytes: &[u8],
     hash_of: impl Fn(&K) -> u64,
+    is_apart: impl Fn(&K) -> bool,
 ) -> Result<Timestamp> {
     let mut passed = Timestamp::MIN;
     if bytes.is_empty() {
@@ -61,7 +62,8 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         while !bytes.is_empty() {
             let key = K::read(&mut bytes)?;
-            let at = state.keys.insert(hash_of(&key), key, VecDeque::new());
+            let (hash, apart) = (hash_of(&key), is_apart(&key));
+            let at = insert(&mut state.keys, hash, key, apart);
             let count = u32::from_le_bytes(take(&mut bytes)?);
             let sessions = (0..count).map(|_| Ok(take_bounds(&mut bytes)?.with(A::read(&mut bytes)?)));
             let mut sessions = sessions.collect::<Result<VecDeque<Open<A>>>>()?;

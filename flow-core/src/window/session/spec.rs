@@ -29,8 +29,8 @@ pub struct Session<G> {
 /// # job.run().unwrap();
 /// assert_eq!(out.take(), [("bob", 2, 7, 1), ("ann", 0, 10, 2), ("ann", 11, 16, 1)]);
 /// ```
-pub fn session(gap: impl Into<Millis>) -> Session<Fixed> {
-    Session { gap: Fixed(gap.into()) }
+pub fn session(gap: impl IntoMillis) -> Session<Fixed> {
+    Session { gap: Fixed(gap.into_millis()) }
 }
 
 /// Sessions with a gap for each element: it reaches from its time to so much later, and what one reaches belongs to its
@@ -79,6 +79,12 @@ pub trait Gap<T>: Clone + Send + 'static {
     fn of(&self, record: &T) -> Result<Self::Sent, OpError>;
     /// The gap, when it has crossed.
     fn length(&self, sent: Self::Sent) -> Millis;
+    /// Whether each element of a key, or of what holds the key, is in a session of its own, which no other joins.
+    #[inline(always)]
+    fn is_apart<Q: 'static>(key: &Q) -> bool {
+        let _ = key;
+        false
+    }
     /// Whether the description makes sense.
     ///
     /// # Errors

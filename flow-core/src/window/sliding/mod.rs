@@ -32,12 +32,15 @@ use crate::op::KeyFn;
 use crate::op::kind::HasEventTime;
 use crate::stage::{HeadStage, Push, Stamp};
 use crate::state::Keep;
-use crate::time::{Grid, Millis, Timestamp};
+use crate::time::{Grid, IntoMillis, Millis, Timestamp};
 use each::Each;
 use head::SlidingHead;
 use invert::Invert;
 use slices::Slices;
 use stacks::Stacks;
+
+/// Windows that an element may be in at most.
+const OVERLAPPING_MAX: i128 = 100_000;
 
 /// Windows of one size, which begin one slide after the other, aligned to the epoch plus an offset.
 #[derive(Debug, Clone, Copy)]
@@ -68,15 +71,15 @@ pub struct Sliding {
 /// assert_eq!(out.take(), [(-5, 5, 3), (0, 10, 8), (5, 15, 12), (10, 20, 7)]);
 /// # Ok::<(), flow_core::Error>(())
 /// ```
-pub fn sliding(size: impl Into<Millis>, slide: impl Into<Millis>) -> Sliding {
-    Sliding { size: size.into(), slide: slide.into(), offset: Millis(0), gaps: false }
+pub fn sliding(size: impl IntoMillis, slide: impl IntoMillis) -> Sliding {
+    Sliding { size: size.into_millis(), slide: slide.into_millis(), offset: Millis(0), gaps: false }
 }
 
 impl Sliding {
     /// Moves the boundaries; less than the slide either way.
     #[must_use]
-    pub fn offset(self, offset: impl Into<Millis>) -> Self {
-        Sliding { offset: offset.into(), ..self }
+    pub fn offset(self, offset: impl IntoMillis) -> Self {
+        Sliding { offset: offset.into_millis(), ..self }
     }
 
     /// Whether the slide may be longer than the size: what lies between two windows is in none, and not late.
@@ -132,6 +135,11 @@ impl Assign for Sliding {
         if slide > size && !gaps {
             let what = format!("windows of {size}, one each {slide}, leave out what lies between them");
             return refuse(format!("{what}: say `gaps = true` if that is meant"));
+        }
+        if i128::from(size.0) > i128::from(slide.0) * OVERLAPPING_MAX {
+            let windows = self.slices().windows_of_a_record();
+            let what = format!("windows of {size}, one each {slide}: each element would be in {windows}");
+            return refuse(format!("{what}, and {OVERLAPPING_MAX} are the limit"));
         }
         Ok(())
     }

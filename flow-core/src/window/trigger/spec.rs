@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Kind;
 use crate::op::kind::HasEventTime;
-use crate::time::Millis;
+use crate::time::{IntoMillis, Millis};
 use std::marker::PhantomData;
 
 /// When a window fires before its end: what the closure of `.trigger(|t| …)` is given, and gives back with conditions. Each of them
@@ -40,7 +40,7 @@ pub struct ByEventTime;
 #[diagnostic::on_unimplemented(
     message = "`early` fires windows as event time goes on, but this stream has no event time",
     label = "needs event time",
-    note = "write `.trigger(|t| t.early_by_clock(10s))` to go by the clock, or say upstream when an event happened: `.event_time(|x| x.time, disorder = 5s)`"
+    note = "write `.trigger(|t| t.early_by_clock(10s))` to go by the clock, or say upstream when an event happened: `.event_time(|x| x.time, disorder = 5s)`; in a function of streams ask for `K: flow_core::op::kind::HasEventTime`"
 )]
 pub trait FiresOn<K> {}
 impl<K: Kind> FiresOn<K> for AnyTime {}
@@ -59,17 +59,17 @@ impl<T, G, B> Trigger<T, G, B> {
     }
 
     /// Fires at each multiple of `every`, counted from the epoch, once the watermark has come to it.
-    pub fn early(self, every: impl Into<Millis>) -> Trigger<T, G, ByEventTime> {
+    pub fn early(self, every: impl IntoMillis) -> Trigger<T, G, ByEventTime> {
         let twice = self.rules.early.map(|_| "early").or(self.rules.twice);
-        let rules = Rules { early: Some(every.into()), twice, ..self.rules };
+        let rules = Rules { early: Some(every.into_millis()), twice, ..self.rules };
         self.with(rules)
     }
 
     /// Fires at each multiple of `every` on the clock.
     #[must_use]
-    pub fn early_by_clock(self, every: impl Into<Millis>) -> Self {
+    pub fn early_by_clock(self, every: impl IntoMillis) -> Self {
         let twice = self.rules.clock.map(|_| "early_by_clock").or(self.rules.twice);
-        let rules = Rules { clock: Some(every.into()), twice, ..self.rules };
+        let rules = Rules { clock: Some(every.into_millis()), twice, ..self.rules };
         self.with(rules)
     }
 
