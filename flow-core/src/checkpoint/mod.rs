@@ -51,6 +51,8 @@ pub(crate) use own::Own;
 pub use parts::Parts;
 pub(crate) use restored::Restored;
 pub(crate) use saves::Inbox;
+#[cfg(test)]
+pub(crate) use saves::News;
 pub use saves::Saves;
 pub use settings::Checkpoints;
 pub use storage::{Storage, StorageFile};
