@@ -32,11 +32,6 @@ impl Own {
         if self.part.is_empty() { self.meta.id() } else { format!("{} ({})", self.meta.id(), self.part) }
     }
 
-    /// Whether the job takes checkpoints.
-    pub fn is_on(&self) -> bool {
-        self.saves.is_on()
-    }
-
     /// The checkpoint for which something is to be written down when this mark passes.
     pub fn at(&self, mark: Mark) -> Option<u64> {
         match mark {

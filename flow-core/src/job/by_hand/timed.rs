@@ -5,9 +5,12 @@ use crate::job::Job;
 use crate::op::event_time::WatermarkStrategy;
 use crate::op::operator::OpError;
 use crate::source::source;
+use crate::testing::{Step, play};
 use crate::time::{Millis, Timestamp};
-use crate::window::tumbling;
+use crate::window::aggregate::side;
+use crate::window::{count, session, sliding, tumbling};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// Time, and a watermark that is carried.
 type Record = (i64, Option<i64>);
@@ -31,6 +34,57 @@ fn carried(job: &mut Job, feed: Feed<Record>, shown: Shown) {
     job.add(
         timed.window(tumbling(Millis(10))).count().map(|w| (w.start, w.value)).map(text).collect(&shown.out),
     );
+}
+
+/// Windows for which hardly anything is kept when the watermark is far.
+fn sliding_few(job: &mut Job, feed: Feed<Record>, shown: Shown) {
+    let timed = source(feed).durable().event_time(|r| r.0).disorder(Millis(7)).filter(|r| r.1.is_none());
+    let windows = timed.window(sliding(Millis(10), Millis(5)));
+    job.add(windows.count().map(|w| (w.start, w.value)).map(text).collect(&shown.out));
+}
+
+fn sliding_late(job: &mut Job, feed: Feed<Record>, shown: Shown) {
+    let timed = source(feed).durable().event_time(|r| r.0).disorder(Millis(7)).filter(|r| r.1.is_none());
+    let windows = timed.window(sliding(Millis(10), Millis(5))).lateness(Millis(20));
+    job.add(windows.max(|r| r.0).map(|w| (w.start, w.value)).map(text).collect(&shown.out));
+}
+
+fn tumbling_few(job: &mut Job, feed: Feed<Record>, shown: Shown) {
+    let timed = source(feed).durable().event_time(|r| r.0).disorder(Millis(7)).filter(|r| r.1.is_none());
+    let windows = timed.window(tumbling(Millis(10))).lateness(Millis(20));
+    job.add(windows.count().map(|w| (w.start, w.value)).map(text).collect(&shown.out));
+}
+
+fn sessions_few(job: &mut Job, feed: Feed<Record>, shown: Shown) {
+    let timed = source(feed).durable().event_time(|r| r.0).disorder(Millis(7)).filter(|r| r.1.is_none());
+    let windows = timed.window(session(Millis(10)));
+    job.add(windows.count().map(|w| (w.start, w.value)).map(text).collect(&shown.out));
+}
+
+fn counted(job: &mut Job, feed: Feed<Record>, shown: Shown) {
+    let timed = source(feed).durable().event_time(|r| r.0).disorder(Millis(7));
+    let windows = timed.window(count(5).every(3));
+    job.add(windows.sum(|r| r.0).map(|w| (w.start, w.end, w.value)).map(text).collect(&shown.out));
+}
+
+/// Two partitions; one is idle while the other goes on, and then comes with what is late.
+fn played(job: &mut Job, feed: Feed<Step<i64>>, shown: Shown) {
+    let played = play(source(feed).durable()).window(tumbling(Millis(10))).late(side).count();
+    let (windows, late) = played.roots();
+    let late = late.map(|l| l.value).map(text).collect(&shown.aside);
+    job.add(played.fork((windows.map(|w| (w.start, w.value)).map(text).collect(&shown.out), late)));
+}
+
+#[test]
+fn what_is_late_behind_an_idle_input_is_so_after_a_restart() {
+    let item = |t| Step::Item(t, Timestamp(t));
+    let first =
+        vec![item(1), item(2), Step::Watermark(Timestamp(50)), item(55), Step::Watermark(Timestamp(60))];
+    let second = vec![item(3), Step::Watermark(Timestamp(5)), Step::Idle, Step::Active, item(12), item(13)];
+    for at in [3, 4] {
+        let (whole, two) = both(played, &Arc::new(vec![first.clone(), second.clone()]), at, 1, 1);
+        assert_eq!(two.sorted(), ["(@0, 3)", "(@50, 1)", "12", "13"], "cut at {at}, {:?}", whole.sorted());
+    }
 }
 
 /// The mean of all times so far.
@@ -124,7 +178,9 @@ proptest! {
         records in prop::collection::vec((0i64..200, prop::option::of(0i64..200)), 0..80),
         at in 0usize..80,
     ) {
-        for pipeline in [disorder, guarded, carried, own] {
+        for pipeline in [
+            disorder, guarded, carried, own, sliding_few, sliding_late, tumbling_few, sessions_few, counted,
+        ] {
             let (whole, two) = both(pipeline, &dealt(&records, 1), at, 1, 1);
             prop_assert_eq!(whole.rows(), two.rows());
         }
