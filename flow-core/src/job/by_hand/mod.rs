@@ -233,12 +233,11 @@ pub(super) fn cut<T>(
     before: Option<Kept>,
     shown: &Shown,
 ) -> Kept {
-    let after = Arc::default();
+    let after: Arc<Mutex<Kept>> = Arc::default();
     let host = ByHand { before, after: Arc::clone(&after), to_the_end: false, shown: shown.clone() };
     let feed = Feed { parts: Arc::clone(parts), upto };
     job(pipeline, p, feed, shown, host).expect("it takes a checkpoint");
-    let kept = after.lock().expect("a lock").clone();
-    kept
+    std::mem::take(&mut *after.lock().expect("a lock"))
 }
 
 /// Runs `pipeline` to its end, from what a checkpoint had.

@@ -8,7 +8,7 @@ use crate::source::source;
 use crate::testing::{Step, play};
 use crate::time::{Millis, Timestamp};
 use crate::window::aggregate::side;
-use crate::window::{count, session, sliding, tumbling};
+use crate::window::{count, processing, session, sliding, tumbling};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -85,6 +85,26 @@ fn what_is_late_behind_an_idle_input_is_so_after_a_restart() {
         let (whole, two) = both(played, &Arc::new(vec![first.clone(), second.clone()]), at, 1, 1);
         assert_eq!(two.sorted(), ["(@0, 3)", "(@50, 1)", "12", "13"], "cut at {at}, {:?}", whole.sorted());
     }
+}
+
+fn on_the_clock(job: &mut Job, feed: Feed<Record>, shown: Shown) {
+    let windows = source(feed).durable().window(tumbling(Millis(10)).time(processing)).count();
+    job.add(windows.map(|w| w.start.0).map(text).collect(&shown.out));
+}
+
+/// The machine's clock has been set back by an hour between two runs: no window is there twice.
+#[test]
+fn windows_on_the_clock_do_not_go_back() {
+    let parts = dealt(&[(0, None), (0, None)], 1);
+    let (before, after) = (Shown::default(), Shown::default());
+    let mut kept = cut(on_the_clock, 1, &parts, 1, None, &before);
+    let part = kept.parts.iter_mut().find(|part| part.0.0.ends_with(" (time)") && part.1.len() == 24);
+    let clock = &mut part.expect("it keeps the clock").1[16..];
+    let later = i64::from_le_bytes(clock.try_into().unwrap()) + 3_600_000;
+    clock.copy_from_slice(&later.to_le_bytes());
+    end(on_the_clock, 1, &parts, Some(kept), &after).unwrap();
+    let starts: Vec<i64> = after.rows().iter().map(|row| row.parse().unwrap()).collect();
+    assert!(starts.last().is_some_and(|last| *last > later - 10), "{starts:?} and {later}");
 }
 
 /// The mean of all times so far.
