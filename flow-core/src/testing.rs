@@ -6,13 +6,16 @@
 //! Run the job with [`Job::simulate`](crate::job::Job::simulate): the same seed gives the same run, and a wait is looked at only
 //! when nobody else has anything left to do.
 
+#[cfg(test)]
+mod by_hand;
+
 use crate::batch::Mark;
-use crate::checkpoint::Own;
-use crate::checkpoint::own::take;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Is, Kind, Replayable, Volatile};
 use crate::op::{Chain, Stream, Visit};
 use crate::source::{Poll, Reader, Source, Src, source};
+use crate::stage::own::Own;
+use crate::stage::own::take;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Tail};
 use crate::time::{Clock, Grid, Millis, Timestamp};

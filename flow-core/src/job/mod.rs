@@ -1,7 +1,5 @@
 //! A job: a pipeline that can be run.
 
-#[cfg(test)]
-mod by_hand;
 mod explain;
 mod handle;
 mod taking;

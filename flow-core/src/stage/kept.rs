@@ -4,7 +4,8 @@
 
 use super::OpenCx;
 use super::head::Work;
-use crate::checkpoint::{Saves, own};
+use super::own;
+use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::time::Timestamp;

@@ -5,10 +5,10 @@ mod held;
 mod operators;
 mod timed;
 
-use super::Job;
 use crate::checkpoint::{Committer, Inbox, News, Orders, Restored, Saves, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::{Host, Instance, Launch, Progress, Task};
+use crate::job::Job;
 use crate::op::kind::{Bounded, Replayable};
 use crate::sink::Collected;
 use crate::source::{Poll, Reader, Source};
