@@ -9,12 +9,16 @@
 mod sim_fs;
 
 pub use sim_fs::{Crash, CrashPoint, Failure, SimFs};
+#[cfg(test)]
+mod by_hand;
 
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::kind::{Bounded, Is, Replayable, Volatile};
+use crate::op::kind::{Bounded, Is, Kind, Replayable, Volatile};
 use crate::op::{Chain, Stream, Visit};
 use crate::source::{Poll, Reader, Source, Src, source};
+use crate::stage::own::Own;
+use crate::stage::own::take;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Tail};
 use crate::time::{Clock, Grid, Millis, Timestamp};
@@ -79,7 +83,12 @@ where
     P: IntoIterator<Item = Step<T>>,
 {
     let partitions = partitions.into_iter().map(|steps| steps.into_iter().collect()).collect();
-    let steps = source(Script { partitions: Arc::new(partitions) });
+    play(source(Script { partitions: Arc::new(partitions) }))
+}
+
+/// What the steps say.
+#[track_caller]
+pub(crate) fn play<T, K: Kind, C>(steps: Stream<Step<T>, K, C>) -> Stream<T, K::Timed, Play<C>> {
     Stream::of(Play { prev: steps.chain, meta: Meta::new("script") })
 }
 
@@ -105,6 +114,10 @@ impl<T: Clone + Send + Sync + 'static> Source for Script<T> {
     fn open(&self, split: usize, cx: &mut OpenCx) -> Result<ScriptReader<T>> {
         let partitions = Arc::clone(&self.partitions);
         Ok(ScriptReader { partitions, split, at: 0, clock: Arc::clone(cx.clock()), waits: None })
+    }
+    fn resume(&self, split: usize, mut position: &[u8], cx: &mut OpenCx) -> Result<ScriptReader<T>> {
+        let at = u64::from_le_bytes(take(&mut position)?);
+        Ok(ScriptReader { at: usize::try_from(at).unwrap_or(usize::MAX), ..self.open(split, cx)? })
     }
 }
 
@@ -137,6 +150,9 @@ impl<T: Clone + Send + Sync + 'static> Reader<Step<T>> for ScriptReader<T> {
         }
         Ok(Poll::More)
     }
+    fn position(&self) -> Option<Vec<u8>> {
+        Some((self.at as u64).to_le_bytes().to_vec())
+    }
 }
 
 impl<T> ScriptReader<T> {
@@ -163,16 +179,19 @@ impl<T: 'static, C: Chain<Out = Step<T>>> Chain for Play<C> {
     type Stamp = Timestamp;
     type Root = C::Root;
     fn build<N: Push<T, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        cx.op(&self.meta, "watermarks as the script says");
-        self.prev.build(cx, PlayPush { next, watermark: Timestamp::MIN, idle: false }, visit);
+        let meta = cx.op(&self.meta, "watermarks as the script says");
+        let (watermark, own) = (Timestamp::MIN, Own::part(meta, "played"));
+        self.prev.build(cx, PlayPush { next, watermark, idle: false, own }, visit);
     }
 }
 
-/// Plays steps: the counterpart of `event_time`, which finds watermarks by itself.
+/// Plays steps: the counterpart of `event_time`, which finds watermarks by itself. In a checkpoint: the watermark, as a little-endian
+/// `i64`, and a byte that is 1 where the input is idle, which no step will say again.
 struct PlayPush<N> {
     next: N,
     watermark: Timestamp,
     idle: bool,
+    own: Own,
 }
 
 impl<N: Tail> PlayPush<N> {
@@ -206,8 +225,32 @@ impl<T: 'static, S: crate::stage::Stamp, N: Push<T, Timestamp>> Push<Step<T>, S>
 }
 
 impl<N: Tail> Tail for PlayPush<N> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let PlayPush { watermark, idle, .. } = self;
+        self.own.open_with(cx, &mut |bytes| {
+            *watermark = Timestamp(i64::from_le_bytes(take(bytes)?));
+            *idle = take::<1>(bytes)? == [1];
+            Ok(())
+        })?;
+        self.next.open(cx)?;
+        if self.watermark > Timestamp::MIN {
+            self.next.mark(Mark::Watermark(self.watermark));
+        }
+        if self.idle {
+            self.next.mark(Mark::Idle);
+        }
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        if let Some(id) = self.own.at(mark) {
+            let mut state = self.watermark.0.to_le_bytes().to_vec();
+            state.push(u8::from(self.idle));
+            self.own.put(id, state);
+        }
+        self.next.mark(mark);
+    }
     fn grid(&self) -> Grid {
         Grid::none()
     }
-    forward_tail!(next: open mark room flush enough deadline tick);
+    forward_tail!(next: room flush enough deadline tick);
 }

@@ -32,7 +32,7 @@ impl Instance {
 
     /// In a job whose checkpoints a test takes by hand.
     #[cfg(test)]
-    pub fn kept_by_hand(mut self, saves: Saves, restored: Option<Arc<Restored>>) -> Self {
+    pub(crate) fn kept_by_hand(mut self, saves: Saves, restored: Option<Arc<Restored>>) -> Self {
         self.cx.faults = Faults::with(saves.clone());
         (self.cx.saves, self.cx.restored) = (saves, restored);
         self

@@ -5,8 +5,8 @@ use super::operator::OpError;
 use super::proved::{Holds, Impossible, Never, claim};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
-use crate::checkpoint::own::broken;
 use crate::error::{Error, ErrorKind, Result};
+use crate::stage::own::broken;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Meta, OpenCx, Outs, Push, Stamp, Tail, split_mix};
 use crate::time::Grid;
 

@@ -15,9 +15,9 @@ pub use strategy::{EventTimeBy, Punctuated, StrategyOf, WatermarkStrategy};
 
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
-use crate::checkpoint::Own;
-use crate::checkpoint::own::take_i64;
 use crate::error::{Error, ErrorKind, Result};
+use crate::stage::own::Own;
+use crate::stage::own::take_i64;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, IntoMillis, IntoTimestamp, Millis, Timestamp};

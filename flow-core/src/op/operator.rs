@@ -3,8 +3,8 @@
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::aggregate::Overflow;
 use crate::batch::Mark;
-use crate::checkpoint::own::broken;
 use crate::error::{Error, ErrorKind, Result};
+use crate::stage::own::broken;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Context, Faults, Meta, OpenCx, Push, Stamp, Tail};
 use std::marker::PhantomData;

@@ -5,10 +5,10 @@
 use super::edges::CrossingOf;
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
-use crate::checkpoint::Own;
-use crate::checkpoint::held::{self, Held as Kept};
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::alarm::Alarm;
+use crate::stage::held::{self, Held as Kept};
+use crate::stage::own::Own;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Faults, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, Mode};

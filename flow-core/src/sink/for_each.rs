@@ -25,7 +25,8 @@ pub struct TryForEach<C, F> {
 }
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
-    /// Ends the stream: gives each record to `f`. Each parallel instance works with a clone of it.
+    /// Ends the stream: gives each record to `f`. Each parallel instance works with a clone of it. What it captures does not stand in
+    /// checkpoints.
     #[track_caller]
     pub fn for_each<F: FnMut(T) + Clone + Send + 'static>(self, f: F) -> ForEach<C, F> {
         ForEach { prev: self.chain, f, meta: Meta::new("for_each") }

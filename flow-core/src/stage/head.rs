@@ -84,6 +84,14 @@ pub trait Head<M>: Send + 'static {
     fn waits(&self) -> bool {
         false
     }
+    /// How far the clock has come for it, where that must not go back; it stands in checkpoints.
+    fn clock(&self) -> Option<Timestamp> {
+        None
+    }
+    /// The clock is not behind `clock`, which [`Head::clock`] said at the checkpoint that the job starts from.
+    fn clock_was(&mut self, clock: Timestamp) {
+        let _ = clock;
+    }
     /// See [`Stage::snapshot`](super::Stage::snapshot).
     ///
     /// # Errors
@@ -145,6 +153,8 @@ pub(super) trait Work: Send {
     fn deadline(&self) -> Option<i64>;
     fn passes(&self, w: Timestamp) -> Timestamp;
     fn waits(&self) -> bool;
+    fn clock(&self) -> Option<Timestamp>;
+    fn clock_was(&mut self, clock: Timestamp);
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()>;
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()>;
 }
@@ -240,6 +250,14 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn waits(&self) -> bool {
         self.head.waits()
+    }
+
+    fn clock(&self) -> Option<Timestamp> {
+        self.head.clock()
+    }
+
+    fn clock_was(&mut self, clock: Timestamp) {
+        self.head.clock_was(clock);
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {

@@ -1,7 +1,10 @@
 //! What of a stage behind an edge stands in checkpoints: the keyed state of its head, and how far time has come.
+//!
+//! The latter as `ID (time)`, for each instance: `told passed clock`, little-endian `i64`s, the last only where the head goes by the clock.
 
 use super::OpenCx;
 use super::head::Work;
+use super::own;
 use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
@@ -53,6 +56,9 @@ impl Kept {
         }
         let mut time = watermark.0.to_le_bytes().to_vec();
         time.extend_from_slice(&passed.0.to_le_bytes());
+        if let Some(clock) = head.clock() {
+            time.extend_from_slice(&clock.0.to_le_bytes());
+        }
         self.saves.operator(id, &self.time, time);
         Ok(())
     }
@@ -62,12 +68,17 @@ impl Kept {
         let Some(restored) = cx.restored() else { return Ok(None) };
         let (instance, instances) = (cx.context().instance(), cx.context().parallelism());
         let times = restored.operator_everywhere(&self.time)?;
+        let times = times.iter().map(|bytes| read(bytes)).collect::<Result<Vec<_>>>()?;
+        // The latest of all: what one had fired another must not fire again.
+        if let Some(clock) = times.iter().filter_map(|time| time.2).max() {
+            head.clock_was(clock);
+        }
         // Where their number is the same each goes on from its own, else all from the smallest: nothing is late that was not.
         let own = times.get(instance).filter(|_| times.len() == instances);
         let times = own.map_or(&times[..], std::slice::from_ref);
         let (mut watermark, mut passed) = (None::<Timestamp>, None::<Timestamp>);
         for time in times {
-            let (w, p) = both(time)?;
+            let (w, p, _) = *time;
             watermark = Some(watermark.map_or(w, |other| other.min(w)));
             passed = Some(passed.map_or(p, |other| other.min(p)));
         }
@@ -84,9 +95,17 @@ impl Kept {
     }
 }
 
-fn both(bytes: &[u8]) -> Result<(Timestamp, Timestamp)> {
-    let broken = || Error::new(ErrorKind::State, "the time of a stage is cut short in the checkpoint");
-    let (first, second) = bytes.split_first_chunk().ok_or_else(broken)?;
-    let second = second.try_into().map_err(|_| broken())?;
-    Ok((Timestamp(i64::from_le_bytes(*first)), Timestamp(i64::from_le_bytes(second))))
+fn read(mut bytes: &[u8]) -> Result<(Timestamp, Timestamp, Option<Timestamp>)> {
+    let bytes = &mut bytes;
+    let (told, passed) = (take_i64(bytes)?, take_i64(bytes)?);
+    let clock = if bytes.is_empty() { None } else { Some(Timestamp(take_i64(bytes)?)) };
+    if bytes.is_empty() {
+        return Ok((Timestamp(told), Timestamp(passed), clock));
+    }
+    Err(Error::new(ErrorKind::State, "the time of a stage is longer than that in the checkpoint"))
+}
+
+fn take_i64(bytes: &mut &[u8]) -> Result<i64> {
+    own::take_i64(bytes)
+        .map_err(|_| Error::new(ErrorKind::State, "the time of a stage is cut short in the checkpoint"))
 }

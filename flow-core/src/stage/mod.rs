@@ -16,10 +16,12 @@ pub mod build;
 pub mod drift;
 pub mod head;
 pub mod headed;
+pub(crate) mod held;
 mod kept;
 pub mod meta;
 pub mod open;
 pub mod outs;
+pub(crate) mod own;
 pub mod push;
 #[cfg(test)]
 mod silence;

@@ -2,7 +2,8 @@
 //!
 //! Merging ([`Merging`]) is for aggregates that commute, and is switched off where it does not reduce. An input that has been
 //! idle does not know the merged watermark; from then on its elements travel one by one, as those do that are behind
-//! its own: the receiver judges them.
+//! its own: the receiver judges them. So is it after a restart: a checkpoint has a byte of each sender whose elements travel one by
+//! one because of that, as `ID (senders)`, and none of others.
 
 use super::base::{Accu, Item, ItemOf, Load, MergedOf, Row};
 use super::late::Policy;
@@ -12,6 +13,7 @@ use super::run::add_run;
 use super::spec::{Assign, Span};
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::batch::{Mark, emptied};
+use crate::checkpoint::Saves;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
@@ -36,6 +38,8 @@ pub struct WindowSend<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P: Policy<Row<X
     /// How many wait for each other.
     staged_max: usize,
     merging: Option<Merging<F::Key, Accu<X, F, A>>>,
+    /// Whether the input has been idle.
+    idled: bool,
 }
 
 /// How elements become state.
@@ -79,8 +83,8 @@ where
 {
     pub fn new(key: F, assign: W, aggregate: A, edge: EdgeRef, meta: Meta) -> Self {
         let (how, outs) = (How { key, assign, aggregate, types: PhantomData }, Outs::new(edge.id));
-        let (faults, staged, staged_max, merging) = (Faults::default(), Vec::new(), STAGED_MAX, None);
-        WindowSend { how, outs, edge, meta, faults, staged, staged_max, merging }
+        let (faults, staged, staged_max) = (Faults::default(), Vec::new(), STAGED_MAX);
+        WindowSend { how, outs, edge, meta, faults, staged, staged_max, merging: None, idled: false }
     }
 
     /// Merges what is staged, or sends it.
@@ -117,6 +121,23 @@ where
             merging.send_due(Timestamp::MAX, &mut self.outs, &self.how);
         }
     }
+}
+
+/// What senders keep of a window's: a state beside that of the window itself.
+fn of_senders(meta: &Meta) -> String {
+    format!("{} (senders)", meta.id())
+}
+
+#[cold]
+fn save_idled(saves: &Saves, id: u64, meta: &Meta) {
+    if saves.is_on() {
+        saves.operator(id, &of_senders(meta), vec![1]);
+    }
+}
+
+/// Whether any sender had been idle: which of them it was, nobody knows when their number has changed.
+fn has_idled(cx: &OpenCx, meta: &Meta) -> Result<bool> {
+    Ok(!cx.take_back_everywhere(&of_senders(meta))?.is_empty())
 }
 
 impl<X, F, W, A, P, S> Push<X, S> for WindowSend<X, F, W, A, P>
@@ -162,7 +183,10 @@ where
             let mut size = cx.batch_size();
             self.staged_max = size.next().min(STAGED_MAX);
             self.staged.reserve(self.staged_max);
-            self.merging = Some(Merging::new(self.outs.receivers(), size));
+            self.idled = has_idled(cx, &self.meta)?;
+            if !self.idled {
+                self.merging = Some(Merging::new(self.outs.receivers(), size));
+            }
         }
         Ok(())
     }
@@ -178,9 +202,15 @@ where
             Mark::Idle => {
                 self.unstage();
                 self.stop_merging();
+                self.idled = true;
             }
             Mark::Active => {}
             Mark::Barrier(_) | Mark::End => self.send_merged(Timestamp::MAX),
+        }
+        if self.idled
+            && let Mark::Barrier(id) = mark
+        {
+            save_idled(self.outs.saves(), id, &self.meta);
         }
         self.outs.mark(mark);
     }

@@ -11,7 +11,7 @@ use crate::aggregate::{
     Agg, Aggregate, Algebra, Count, FoldWith, Found, Overflow, ReduceWith, Sum, WrappingSum,
 };
 use crate::batch::Mark;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::Ends;
 use crate::op::operator::operator_error;
 use crate::op::rolling::{Measure, Summand};
@@ -243,6 +243,9 @@ where
         let [kept] = take(&mut bytes)?;
         self.touched = true;
         self.acc = if kept == 0 { None } else { Some(A::Acc::read(&mut bytes)?) };
+        if !bytes.is_empty() {
+            return Err(Error::new(ErrorKind::State, "the state of an aggregate goes on behind its end"));
+        }
         Ok(())
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! In a checkpoint: `believed doubted*`, a byte that is 1 where any has been believed, then timestamps as little-endian `i64`.
 
-use crate::checkpoint::own::{take, take_i64};
 use crate::error::Result;
 use crate::metrics::Counter;
+use crate::stage::own::{take, take_i64};
 use crate::time::{Millis, Timestamp};
 
 /// So many timestamps in a row that are too far ahead are believed: time has jumped.

@@ -6,12 +6,12 @@
 use super::pulse::Pulse;
 use super::{EventTime, Waits};
 use crate::batch::Mark;
-use crate::checkpoint::Own;
-use crate::checkpoint::own::take_i64;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::operator::OpError;
 use crate::op::proved::claim;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
+use crate::stage::own::Own;
+use crate::stage::own::take_i64;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, IntoMillis, IntoTimestamp, IntoWatermark, Millis, Timestamp};

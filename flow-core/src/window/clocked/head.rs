@@ -38,7 +38,7 @@ impl Tells for OnClock {
 struct Clocked<H> {
     head: H,
     clock: Arc<dyn Clock>,
-    /// What the clock said last. It never goes back, which a machine's may.
+    /// What the clock said last. It never goes back, which a machine's may; nor from one run to the next.
     now: Timestamp,
     ended: bool,
 }
@@ -101,6 +101,15 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
 
     fn fire(&mut self) -> Fire {
         self.head.fire()
+    }
+
+    fn clock(&self) -> Option<Timestamp> {
+        Some(self.now)
+    }
+
+    fn clock_was(&mut self, clock: Timestamp) {
+        self.now = clock;
+        self.head.watermark(Timestamp(clock.0.saturating_sub(1)));
     }
 
     fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {

@@ -274,6 +274,10 @@ where
     fn watermark(&mut self, w: Timestamp) {
         // After a restore the first ones may lie behind those of the earlier run.
         self.base.watermark = self.base.watermark.max(w);
+        // … and where nothing is restored no element opens a window that had fired in that run.
+        if self.panes.entries() == 0 {
+            self.next = self.next.max(self.slices.first_open(w, Millis(0)));
+        }
     }
 
     fn due(&self) -> Option<i128> {

@@ -6,9 +6,9 @@
 //!
 //! `passed` is the last watermark that has gone on. Whether an input is idle is not kept, nor that it has ended: whoever said so says it again.
 
+use super::Stamp;
 use super::own::{take, take_i64};
 use crate::error::{Error, ErrorKind, Result};
-use crate::stage::Stamp;
 use crate::state::Keep;
 use crate::time::Timestamp;
 

@@ -3,10 +3,10 @@
 //! A barrier passes through a whole stage at once, so an operator writes down what it has at that moment, records that it holds
 //! back among it, and passes the barrier on: it never stands in a queue behind them. The same bytes come back when the operator opens.
 
-use super::Saves;
+use super::{Meta, OpenCx};
 use crate::batch::Mark;
+use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
-use crate::stage::{Meta, OpenCx};
 
 /// Where an operator instance leaves what it keeps, and who it is.
 #[derive(Clone)]
@@ -30,11 +30,6 @@ impl Own {
 
     fn id(&self) -> String {
         if self.part.is_empty() { self.meta.id() } else { format!("{} ({})", self.meta.id(), self.part) }
-    }
-
-    /// Whether the job takes checkpoints.
-    pub fn is_on(&self) -> bool {
-        self.saves.is_on()
     }
 
     /// The checkpoint for which something is to be written down when this mark passes.
