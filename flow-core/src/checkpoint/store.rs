@@ -115,7 +115,7 @@ impl Store {
         if let Some(error) = fault {
             return Err(error);
         }
-        let above = |number: fn(&Name) -> u64| names.iter().map(number).max().unwrap_or(0) + 1;
+        let above = |number: fn(&Name) -> u64| names.iter().map(number).max().unwrap_or(0).saturating_add(1);
         let store = Store {
             job: job.to_owned(),
             retained: retained.max(1),
@@ -162,7 +162,7 @@ impl Store {
                 format!("checkpoint {id} cannot begin: {} is the lowest number that is free", self.next_id);
             return Err(Error::new(ErrorKind::State, what));
         }
-        self.next_id = id + 1;
+        self.next_id = id.saturating_add(1);
         Writing::create(&self.storage, At { epoch: self.epoch, id })
     }
 
