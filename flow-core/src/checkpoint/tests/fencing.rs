@@ -54,15 +54,35 @@ fn a_zombie_and_its_successor_have_files_of_their_own() {
     check_nothing_is_left(&disk);
 }
 
-/// A folder in which something happens at the next rename.
+/// Moments of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    BeforeStaging,
+    BeforeRename,
+    AfterRename,
+}
+
+/// A folder in which something happens at a moment of the next commit.
 struct Interrupted {
     disk: SimFs,
-    at_rename: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-    before: bool,
+    interrupt: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    moment: Moment,
+}
+
+impl Interrupted {
+    fn pass(&self, moment: Moment) {
+        if moment == self.moment {
+            let interrupt = self.interrupt.lock().unwrap().take();
+            interrupt.into_iter().for_each(|interrupt| interrupt());
+        }
+    }
 }
 
 impl Storage for Interrupted {
     fn create(&self, name: &str) -> io::Result<Box<dyn StorageFile>> {
+        if name.ends_with(".tmp") {
+            self.pass(Moment::BeforeStaging);
+        }
         self.disk.create(name)
     }
     fn len(&self, name: &str) -> io::Result<u64> {
@@ -72,13 +92,9 @@ impl Storage for Interrupted {
         self.disk.read_at(name, at, bytes)
     }
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        let interrupt = self.at_rename.lock().unwrap().take();
-        if self.before {
-            interrupt.into_iter().for_each(|interrupt| interrupt());
-            return self.disk.rename(from, to);
-        }
+        self.pass(Moment::BeforeRename);
         self.disk.rename(from, to)?;
-        interrupt.into_iter().for_each(|interrupt| interrupt());
+        self.pass(Moment::AfterRename);
         Ok(())
     }
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -98,11 +114,10 @@ impl Storage for Interrupted {
     }
 }
 
-/// Somebody takes over between a zombie's look at the lock and its rename, or between the rename and the second look: the zombie commits
-/// nothing, and what the successor went on from stays.
+/// Somebody takes over in the middle of a commit: the zombie commits nothing, and what the successor went on from stays.
 #[test]
-fn a_lock_lost_around_the_rename() {
-    for before in [true, false] {
+fn a_lock_lost_in_the_middle_of_a_commit() {
+    for moment in [Moment::BeforeStaging, Moment::BeforeRename, Moment::AfterRename] {
         let disk = SimFs::new();
         let taken: Arc<Mutex<Option<(Store, Option<Manifest>)>>> = Arc::default();
         let (there, found) = (disk.clone(), Arc::clone(&taken));
@@ -110,14 +125,20 @@ fn a_lock_lost_around_the_rename() {
             there.break_lock();
             *found.lock().unwrap() = Some(open(&there, 1));
         };
-        let at_rename: Box<dyn FnOnce() + Send> = Box::new(take_over);
-        let storage = Interrupted { disk: disk.clone(), at_rename: Mutex::new(Some(at_rename)), before };
+        let interrupt: Box<dyn FnOnce() + Send> = Box::new(take_over);
+        let storage = Interrupted { disk: disk.clone(), interrupt: Mutex::new(Some(interrupt)), moment };
         let (mut zombie, _) = Store::open(Arc::new(storage), "job", 1).unwrap();
         let lost = checkpoint(&mut zombie, 1, None).err().unwrap();
-        assert!(matches!(lost, Unmade::Commit(CommitError::Fenced(_))), "{lost:?}");
-        // Before it: the successor has removed what was to be renamed. After it: that has been the successor's checkpoint ever since.
+        assert!(matches!(lost, Unmade::Commit(CommitError::Fenced(_))), "{moment:?}: {lost:?}");
+        // After the rename it is the successor's checkpoint; before, it must not come to be.
         let (mut successor, newest) = taken.lock().unwrap().take().unwrap();
-        assert_eq!(newest.is_some(), !before);
+        assert_eq!(
+            (newest.is_some(), names(&disk, Kind::Manifest).len()),
+            match moment {
+                Moment::AfterRename => (true, 1),
+                _ => (false, 0),
+            }
+        );
         let base = newest.map(|manifest| {
             let expected = read_all(&successor, &manifest).unwrap();
             Made { manifest, expected }

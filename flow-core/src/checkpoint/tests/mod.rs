@@ -5,6 +5,7 @@ mod damage;
 mod failures;
 mod fencing;
 mod garbage;
+mod golden;
 mod random;
 mod real;
 mod refused;
