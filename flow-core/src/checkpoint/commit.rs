@@ -68,9 +68,8 @@ impl Store {
         let outcome = self.put_in_force(&mut writing, &temp, &bytes);
         match &outcome {
             Ok(()) => {
-                let known = Known::of(&manifest);
-                self.base = Some(known.at);
-                self.known.push(known);
+                self.known.push(Known::of(&manifest));
+                self.committed = true;
             }
             Err(CommitError::Failed(_)) => {}
             Err(CommitError::Fenced(error) | CommitError::Unknown(error)) => {

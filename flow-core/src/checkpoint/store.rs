@@ -45,8 +45,8 @@ pub struct Store {
     turn: Vec<u8>,
     /// The manifests in the folder, oldest first.
     pub(super) known: Vec<Known>,
-    /// The one that the job goes on from. It stays, however old it is.
-    pub(super) base: Option<At>,
+    /// We have made one ourselves: it supersedes whatever others left.
+    pub(super) committed: bool,
     /// Manifests were removed, and the folder was not synced since.
     pub(super) unsynced: bool,
     /// Why nothing may be written any more.
@@ -123,7 +123,7 @@ impl Store {
             next_id: above(|name| name.at.id),
             turn,
             known,
-            base: chosen.as_ref().map(|manifest| At { epoch: manifest.epoch, id: manifest.id }),
+            committed: false,
             unsynced: false,
             ended: None,
             _lock: lock,

@@ -54,6 +54,28 @@ fn a_zombie_and_its_successor_have_files_of_their_own() {
     check_nothing_is_left(&disk);
 }
 
+/// A zombie renamed its manifest after its successor had looked: the successor's first checkpoint supersedes it.
+#[test]
+fn a_manifest_that_came_too_late_is_superseded() {
+    let (left, _) = two();
+    let disk = SimFs::new();
+    drop(open(&disk, 1));
+    let mut writing = open(&disk, 1).0.begin(1).unwrap();
+    writing.part("x", Slot::Group(0), b"x").unwrap();
+    let (mut successor, _) = open(&disk, 1);
+    for name in ["chk-2-1.manifest", "chk-2-1.state", "chk-1-1.state"] {
+        disk.create(name).unwrap().write(&left.contents()[name]).unwrap();
+    }
+    assert_eq!(successor.collect_garbage().unwrap(), 0, "until then it is the newest");
+    let next = made(&mut successor, 2, None);
+    let newest = Store::open(Arc::new(SimFs::with(disk.contents())), "job", 1).unwrap().1;
+    assert!(newest.as_ref() == Some(&next.manifest), "the higher epoch counts");
+    successor.collect_garbage().unwrap();
+    assert_eq!(names(&disk, Kind::Manifest), ["chk-2-2.manifest"]);
+    check_nothing_is_left(&disk);
+    drop(writing);
+}
+
 /// Moments of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moment {

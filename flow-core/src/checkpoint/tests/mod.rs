@@ -127,8 +127,9 @@ fn names(disk: &SimFs, kind: Kind) -> Vec<String> {
 fn check_nothing_is_left(disk: &SimFs) {
     assert_eq!(names(disk, Kind::Temp), [""; 0]);
     let mut listed: Vec<String> = Vec::new();
+    let contents = disk.contents();
     for name in names(disk, Kind::Manifest) {
-        let manifest = Store::read(disk, Name::parse(&name).unwrap().at.id).unwrap();
+        let manifest = manifest_file::read(&contents[&name], Name::parse(&name).unwrap().at).unwrap();
         listed.extend(manifest.files.into_iter().map(|file| file.name));
     }
     listed.sort();
