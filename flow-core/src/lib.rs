@@ -15,7 +15,8 @@
 //! | what runs, and how it went | [`job`], [`metrics::Report`], [`graph`] |
 //!
 //! Underneath: a chain of operators becomes a [`stage`], an object without threads; stages are connected by rings of
-//! batches ([`batch`], [`channel`], [`exchange`]), keep what they know of keys in [`state`], and are stepped by a [`host`].
+//! batches ([`batch`], [`channel`], [`exchange`]), keep what they know of keys in [`state`], and are stepped by a [`host`]. How
+//! state will lie on the disk is in [`checkpoint`].
 //!
 //! It is not distributed, not SQL, and has no checkpoints yet.
 

@@ -27,7 +27,7 @@ pub enum CommitError {
     Failed(Error),
     /// It may be there or not. Nothing may be committed or aborted; the process has to end, and the next start sees.
     Unknown(Error),
-    /// Another process has taken over the folder. Nothing may be committed or aborted; the process has to end.
+    /// Another process has taken over the folder, or an earlier commit was `Unknown`. Nothing may be committed or aborted; the process has to end.
     Fenced(Error),
 }
 
@@ -62,14 +62,14 @@ impl Store {
     /// # Errors
     /// [`CommitError`] says what is known.
     pub fn commit(&mut self, mut writing: Writing, manifest: Manifest) -> Result<Committed, CommitError> {
+        self.may_write().map_err(|error| self.not_ours(error))?;
         let (manifest, bytes) = self.prepare(&mut writing, manifest).map_err(CommitError::Failed)?;
         let temp = Name::new(Kind::Temp, writing.at()).to_string();
         let outcome = self.put_in_force(&mut writing, &temp, &bytes);
         match &outcome {
             Ok(()) => {
-                let known = Known::of(&manifest);
-                self.base = Some(known.at);
-                self.known.push(known);
+                self.known.push(Known::of(&manifest));
+                self.committed = true;
             }
             Err(CommitError::Failed(_)) => {}
             Err(CommitError::Fenced(error) | CommitError::Unknown(error)) => {
@@ -89,8 +89,7 @@ impl Store {
     }
 
     /// Ends the state file, and makes the bytes of the manifest.
-    fn prepare(&mut self, writing: &mut Writing, mut manifest: Manifest) -> Result<(Manifest, Vec<u8>)> {
-        self.may_write()?;
+    fn prepare(&self, writing: &mut Writing, mut manifest: Manifest) -> Result<(Manifest, Vec<u8>)> {
         let at = writing.at();
         if manifest.id != at.id || at.epoch != self.epoch {
             let what = format!("a manifest of checkpoint {} came with the state of {}", manifest.id, at.id);
@@ -135,7 +134,8 @@ impl Store {
             return Err(match self.storage.len(&name) {
                 Err(gone) if gone.kind() == io::ErrorKind::NotFound => {
                     writing.forget();
-                    CommitError::Failed(error)
+                    // A successor may have removed what was to be renamed.
+                    self.has_lock().map_or_else(|lost| self.not_ours(lost), |()| CommitError::Failed(error))
                 }
                 _ => CommitError::Unknown(unknown(error)),
             });

@@ -32,14 +32,17 @@ impl Folder {
     /// # Errors
     /// When it cannot be made, or is no folder.
     pub fn open(path: &Path) -> io::Result<Folder> {
-        if !path.is_dir() {
-            fs::create_dir_all(path)?;
-            // The name of a new folder is in its parent.
-            if let Some(parent) = path.canonicalize()?.parent() {
-                sync_names(parent)?;
-            }
+        // A path like `a` has an empty parent, which is no folder.
+        let path = std::path::absolute(path)?;
+        let new = path.ancestors().take_while(|folder| !folder.is_dir()).count();
+        fs::create_dir_all(&path)?;
+        // The name of a folder is in its parent.
+        path.ancestors().skip(1).take(new).try_for_each(sync_names)?;
+        if let (0, Some(parent)) = (new, path.parent()) {
+            // Who made it may have died before it could do this. One whose parent is not ours to read was not made by us.
+            let _ = sync_names(parent);
         }
-        Ok(Folder { path: path.into() })
+        Ok(Folder { path })
     }
 
     /// Where it is.

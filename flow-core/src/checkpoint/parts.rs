@@ -30,8 +30,13 @@ struct OperatorFile {
 }
 
 impl Parts {
-    /// Looks at the files that `manifest` lists for `operator`.
-    pub(super) fn open(storage: &Arc<dyn Storage>, manifest: &Manifest, operator: &str) -> Result<Parts> {
+    /// Looks at the files that `manifest` lists for `operator`. One that saved nothing has no slots.
+    ///
+    /// [`Store::parts`](super::Store::parts) is this for the folder of the store; here it may be any, and no lock is needed.
+    ///
+    /// # Errors
+    /// When a file is missing, of another length, or not the one that the manifest lists.
+    pub fn open(storage: &Arc<dyn Storage>, manifest: &Manifest, operator: &str) -> Result<Parts> {
         let reading =
             Reading { storage: Arc::clone(storage), checkpoint: manifest.id, sinks: sinks(manifest) };
         let state = manifest.operators.iter().find(|state| state.id == operator);

@@ -45,8 +45,8 @@ pub struct Store {
     turn: Vec<u8>,
     /// The manifests in the folder, oldest first.
     pub(super) known: Vec<Known>,
-    /// The one that the job goes on from. It stays, however old it is.
-    pub(super) base: Option<At>,
+    /// We have made one ourselves: it supersedes whatever others left.
+    pub(super) committed: bool,
     /// Manifests were removed, and the folder was not synced since.
     pub(super) unsynced: bool,
     /// Why nothing may be written any more.
@@ -115,7 +115,7 @@ impl Store {
         if let Some(error) = fault {
             return Err(error);
         }
-        let above = |number: fn(&Name) -> u64| names.iter().map(number).max().unwrap_or(0) + 1;
+        let above = |number: fn(&Name) -> u64| names.iter().map(number).max().unwrap_or(0).saturating_add(1);
         let store = Store {
             job: job.to_owned(),
             retained: retained.max(1),
@@ -123,7 +123,7 @@ impl Store {
             next_id: above(|name| name.at.id),
             turn,
             known,
-            base: chosen.as_ref().map(|manifest| At { epoch: manifest.epoch, id: manifest.id }),
+            committed: false,
             unsynced: false,
             ended: None,
             _lock: lock,
@@ -162,7 +162,7 @@ impl Store {
                 format!("checkpoint {id} cannot begin: {} is the lowest number that is free", self.next_id);
             return Err(Error::new(ErrorKind::State, what));
         }
-        self.next_id = id + 1;
+        self.next_id = id.saturating_add(1);
         Writing::create(&self.storage, At { epoch: self.epoch, id })
     }
 

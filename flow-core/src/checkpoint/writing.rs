@@ -96,21 +96,12 @@ impl Writing {
             return Err(self.refused());
         }
         let owner = (self.number(operator), slot);
-        self.index.slots.entry(owner).or_default();
-        let mut rest = self.rests.remove(&owner).unwrap_or_default();
-        self.held -= rest.len();
-        let mut bytes = bytes;
-        while rest.len() + bytes.len() >= BLOCK_BYTES_MAX {
-            let (fits, more) = bytes.split_at(BLOCK_BYTES_MAX - rest.len());
-            rest.extend_from_slice(fits);
-            self.block(owner, &rest)?;
-            rest.clear();
-            bytes = more;
-        }
-        rest.extend_from_slice(bytes);
-        self.held += rest.len();
-        if !rest.is_empty() {
-            self.rests.insert(owner, rest);
+        match self.rests.get_mut(&owner) {
+            Some(rest) if rest.len() + bytes.len() < BLOCK_BYTES_MAX => {
+                rest.extend_from_slice(bytes);
+                self.held += bytes.len();
+            }
+            _ => self.blocks_with(owner, bytes)?,
         }
         if self.held > HELD_BYTES_MAX { self.blocks_of_rests() } else { Ok(()) }
     }
@@ -162,6 +153,26 @@ impl Writing {
         self.index.operators.push(operator.to_owned());
         self.numbers.insert(operator.to_owned(), number);
         number
+    }
+
+    /// The first bytes of a slot, or those with which its rest fills a block.
+    fn blocks_with(&mut self, owner: (u32, Slot), mut bytes: &[u8]) -> Result<()> {
+        self.index.slots.entry(owner).or_default();
+        let mut rest = self.rests.remove(&owner).unwrap_or_default();
+        self.held -= rest.len();
+        while rest.len() + bytes.len() >= BLOCK_BYTES_MAX {
+            let (fits, more) = bytes.split_at(BLOCK_BYTES_MAX - rest.len());
+            rest.extend_from_slice(fits);
+            self.block(owner, &rest)?;
+            rest.clear();
+            bytes = more;
+        }
+        rest.extend_from_slice(bytes);
+        self.held += rest.len();
+        if !rest.is_empty() {
+            self.rests.insert(owner, rest);
+        }
+        Ok(())
     }
 
     fn blocks_of_rests(&mut self) -> Result<()> {

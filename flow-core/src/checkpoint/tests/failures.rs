@@ -107,7 +107,7 @@ fn a_disk_that_stays_full() {
     let (disk, second) = two();
     let (mut store, _) = open(&disk, 2);
     let taken: usize = disk.contents().values().map(Vec::len).sum();
-    for (id, room) in [0, 10, 1_000, 2_000].into_iter().enumerate() {
+    for (id, room) in [0, 10, 700, 1_200].into_iter().enumerate() {
         disk.limit(Some(taken + room));
         let Err(unmade) = checkpoint(&mut store, 3 + id as u64, Some(&second)) else {
             panic!("it had no room")

@@ -28,7 +28,7 @@ fn a_zombie_writes_nothing() {
     let third = made(&mut successor, 4, Some(&second));
 
     let error = match zombie.commit(writing, manifest) {
-        Err(CommitError::Failed(error) | CommitError::Fenced(error)) => error.to_string(),
+        Err(CommitError::Fenced(error)) => error.to_string(),
         other => panic!("{:?}", other.map(|_| ())),
     };
     assert!(error.contains("has taken over"), "{error}");
@@ -54,15 +54,57 @@ fn a_zombie_and_its_successor_have_files_of_their_own() {
     check_nothing_is_left(&disk);
 }
 
-/// A folder in which something happens at the next rename.
+/// A zombie renamed its manifest after its successor had looked: the successor's first checkpoint supersedes it.
+#[test]
+fn a_manifest_that_came_too_late_is_superseded() {
+    let (left, _) = two();
+    let disk = SimFs::new();
+    drop(open(&disk, 1));
+    let mut writing = open(&disk, 1).0.begin(1).unwrap();
+    writing.part("x", Slot::Group(0), b"x").unwrap();
+    let (mut successor, _) = open(&disk, 1);
+    for name in ["chk-2-1.manifest", "chk-2-1.state", "chk-1-1.state"] {
+        disk.create(name).unwrap().write(&left.contents()[name]).unwrap();
+    }
+    assert_eq!(successor.collect_garbage().unwrap(), 0, "until then it is the newest");
+    let next = made(&mut successor, 2, None);
+    let newest = Store::open(Arc::new(SimFs::with(disk.contents())), "job", 1).unwrap().1;
+    assert!(newest.as_ref() == Some(&next.manifest), "the higher epoch counts");
+    successor.collect_garbage().unwrap();
+    assert_eq!(names(&disk, Kind::Manifest), ["chk-2-2.manifest"]);
+    check_nothing_is_left(&disk);
+    drop(writing);
+}
+
+/// Moments of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    BeforeStaging,
+    BeforeRename,
+    AfterRename,
+}
+
+/// A folder in which something happens at a moment of the next commit.
 struct Interrupted {
     disk: SimFs,
-    at_rename: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-    before: bool,
+    interrupt: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    moment: Moment,
+}
+
+impl Interrupted {
+    fn pass(&self, moment: Moment) {
+        if moment == self.moment {
+            let interrupt = self.interrupt.lock().unwrap().take();
+            interrupt.into_iter().for_each(|interrupt| interrupt());
+        }
+    }
 }
 
 impl Storage for Interrupted {
     fn create(&self, name: &str) -> io::Result<Box<dyn StorageFile>> {
+        if name.ends_with(".tmp") {
+            self.pass(Moment::BeforeStaging);
+        }
         self.disk.create(name)
     }
     fn len(&self, name: &str) -> io::Result<u64> {
@@ -72,13 +114,9 @@ impl Storage for Interrupted {
         self.disk.read_at(name, at, bytes)
     }
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        let interrupt = self.at_rename.lock().unwrap().take();
-        if self.before {
-            interrupt.into_iter().for_each(|interrupt| interrupt());
-            return self.disk.rename(from, to);
-        }
+        self.pass(Moment::BeforeRename);
         self.disk.rename(from, to)?;
-        interrupt.into_iter().for_each(|interrupt| interrupt());
+        self.pass(Moment::AfterRename);
         Ok(())
     }
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -98,11 +136,10 @@ impl Storage for Interrupted {
     }
 }
 
-/// Somebody takes over between a zombie's look at the lock and its rename, or between the rename and the second look: the zombie commits
-/// nothing, and what the successor went on from stays.
+/// Somebody takes over in the middle of a commit: the zombie commits nothing, and what the successor went on from stays.
 #[test]
-fn a_lock_lost_around_the_rename() {
-    for before in [true, false] {
+fn a_lock_lost_in_the_middle_of_a_commit() {
+    for moment in [Moment::BeforeStaging, Moment::BeforeRename, Moment::AfterRename] {
         let disk = SimFs::new();
         let taken: Arc<Mutex<Option<(Store, Option<Manifest>)>>> = Arc::default();
         let (there, found) = (disk.clone(), Arc::clone(&taken));
@@ -110,19 +147,20 @@ fn a_lock_lost_around_the_rename() {
             there.break_lock();
             *found.lock().unwrap() = Some(open(&there, 1));
         };
-        let at_rename: Box<dyn FnOnce() + Send> = Box::new(take_over);
-        let storage = Interrupted { disk: disk.clone(), at_rename: Mutex::new(Some(at_rename)), before };
+        let interrupt: Box<dyn FnOnce() + Send> = Box::new(take_over);
+        let storage = Interrupted { disk: disk.clone(), interrupt: Mutex::new(Some(interrupt)), moment };
         let (mut zombie, _) = Store::open(Arc::new(storage), "job", 1).unwrap();
         let lost = checkpoint(&mut zombie, 1, None).err().unwrap();
-        // Before it: the successor has removed what was to be renamed. After it: that has been the successor's checkpoint ever since.
-        let as_expected = match lost {
-            Unmade::Commit(CommitError::Failed(_)) => before,
-            Unmade::Commit(CommitError::Fenced(_)) => !before,
-            _ => false,
-        };
-        assert!(as_expected);
+        assert!(matches!(lost, Unmade::Commit(CommitError::Fenced(_))), "{moment:?}: {lost:?}");
+        // After the rename it is the successor's checkpoint; before, it must not come to be.
         let (mut successor, newest) = taken.lock().unwrap().take().unwrap();
-        assert_eq!(newest.is_some(), !before);
+        assert_eq!(
+            (newest.is_some(), names(&disk, Kind::Manifest).len()),
+            match moment {
+                Moment::AfterRename => (true, 1),
+                _ => (false, 0),
+            }
+        );
         let base = newest.map(|manifest| {
             let expected = read_all(&successor, &manifest).unwrap();
             Made { manifest, expected }

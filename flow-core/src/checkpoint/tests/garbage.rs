@@ -53,6 +53,20 @@ fn savepoints_stay() {
     assert_eq!(Store::open_at(Arc::new(disk), "job", 1, 1).unwrap().1.id, 1);
 }
 
+/// What the job goes on from stays until it has committed, although newer ones are as many as are retained.
+#[test]
+fn the_checkpoint_that_was_asked_for_stays() {
+    let (disk, _) = two();
+    let (mut store, first) = Store::open_at(Arc::new(disk.clone()), "job", 1, 1).unwrap();
+    assert_eq!((store.collect_garbage().unwrap(), ids(&disk)), (0, vec![1, 2]));
+    let base = Made { expected: read_all(&store, &first).unwrap(), manifest: first };
+    let third = made(&mut store, 3, Some(&base));
+    store.collect_garbage().unwrap();
+    assert_eq!(ids(&disk), [3]);
+    check_whole(&store, &Store::read(&disk, 3).unwrap(), &third);
+    check_nothing_is_left(&disk);
+}
+
 /// The files of a checkpoint that has begun are not garbage, and those of one that was given up are gone.
 #[test]
 fn a_checkpoint_that_is_being_written_is_left_alone() {

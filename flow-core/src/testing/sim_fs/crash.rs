@@ -23,8 +23,6 @@ pub struct CrashPoint {
     operations: usize,
     /// The names on the disk.
     names: BTreeMap<String, FileId>,
-    /// Which changes of names came to the disk: masks over `changes`.
-    subsets: Vec<u128>,
     changes: Vec<Change>,
     files: BTreeMap<FileId, Left>,
 }
@@ -52,13 +50,8 @@ struct Left {
 
 impl CrashPoint {
     pub(super) fn after(disk: &Disk, operations: usize) -> CrashPoint {
-        let mut point = CrashPoint {
-            operations,
-            names: disk.began.clone(),
-            subsets: Vec::new(),
-            changes: Vec::new(),
-            files: BTreeMap::new(),
-        };
+        let mut point =
+            CrashPoint { operations, names: disk.began.clone(), changes: Vec::new(), files: BTreeMap::new() };
         for file in disk.began.values() {
             let len = disk.began_len[*file];
             let bytes = disk.files[*file][..len].to_vec();
@@ -73,7 +66,6 @@ impl CrashPoint {
         let named = point.names.values().copied().chain(point.changes.iter().filter_map(Change::file));
         let named: BTreeSet<FileId> = named.collect();
         point.files.retain(|file, _| named.contains(file));
-        point.subsets = subsets(point.changes.len());
         point.files.values_mut().for_each(Left::find_ways);
         point
     }
@@ -110,14 +102,16 @@ impl CrashPoint {
 
     /// How many states are possible.
     pub fn count(&self) -> usize {
-        self.subsets.len() * self.files.values().map(|left| left.ways.len()).product::<usize>()
+        let ways = self.files.values().map(|left| left.ways.len());
+        ways.fold(subsets(self.changes.len()), usize::saturating_mul)
     }
 
     /// State `number`, which is below [`count`](Self::count).
     pub fn crash(&self, number: usize) -> Crash {
-        let (mut rest, subset) = (number / self.subsets.len(), self.subsets[number % self.subsets.len()]);
+        let n = self.changes.len();
+        let (mut rest, subset) = (number / subsets(n), number % subsets(n));
         let mut names = self.names.clone();
-        let kept = self.changes.iter().enumerate().filter(|(n, _)| subset >> n & 1 == 1);
+        let kept = self.changes.iter().enumerate().filter(|(i, _)| is_kept(n, subset, *i));
         kept.for_each(|(_, change)| change.apply(&mut names));
         let mut bytes = BTreeMap::new();
         for (file, left) in &self.files {
@@ -169,17 +163,16 @@ impl Left {
     }
 }
 
-/// Which of `n` changes come to the disk.
-fn subsets(n: usize) -> Vec<u128> {
-    assert!(n < 128, "more than 127 names were changed without a sync of the folder");
+/// In how many ways `n` changes come to the disk or not.
+fn subsets(n: usize) -> usize {
+    if n <= SUBSETS_OF_MAX { 1 << n } else { (n + 1) * (n + 1) }
+}
+
+/// Whether change `i` of `n` comes to the disk in subset `subset`: a bit of it, or with many changes those of a beginning, one turned over.
+fn is_kept(n: usize, subset: usize, i: usize) -> bool {
     if n <= SUBSETS_OF_MAX {
-        return (0..1 << n).collect();
+        return subset >> i & 1 == 1;
     }
-    let mut subsets = BTreeSet::new();
-    for beginning in 0..=n {
-        let mask = (1u128 << beginning) - 1;
-        subsets.insert(mask);
-        subsets.extend((0..n).map(|one| mask ^ 1 << one));
-    }
-    subsets.into_iter().collect()
+    let (beginning, turned) = (subset / (n + 1), subset % (n + 1));
+    (i < beginning) != (i == turned)
 }

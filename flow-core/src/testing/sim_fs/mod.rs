@@ -39,6 +39,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// * Of names: those at the last sync of the folder, and any subset of the changes since, in their order. A rename is two changes, so that
 ///   a file may have both names or none.
 /// * What was written to a file whose sync failed is lost, even if it is synced once more.
+///
+/// Not among them: sectors of one file that come to the disk in another order than they were written in, and, beyond 14 changes of names
+/// without a sync of the folder, other subsets of them than their beginnings with one change more or less.
 #[derive(Clone, Default)]
 pub struct SimFs {
     disk: Arc<Mutex<Disk>>,

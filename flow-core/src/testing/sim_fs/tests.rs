@@ -51,6 +51,18 @@ fn changes_of_names_are_lost_one_by_one() {
     assert_eq!(states(&disk).len(), 8, "the crashes before are still there");
 }
 
+/// Too many for every subset: every beginning, and with each change one more or less.
+#[test]
+fn many_changes_of_names() {
+    let disk = SimFs::new();
+    (0..20).for_each(|n| drop(disk.create(&format!("{n:02}")).unwrap()));
+    let names = |crash: Crash| crash.disk.contents().into_keys().collect::<Vec<_>>();
+    let all: BTreeSet<Vec<String>> = disk.crashes_from(20).map(names).collect();
+    let beginning = |n: usize| (0..n).map(|n| format!("{n:02}")).collect::<Vec<_>>();
+    assert!((0..=20).all(|n| all.contains(&beginning(n))));
+    assert!(all.contains(&vec!["19".to_owned()]) && all.contains(&beginning(20)[1..]));
+}
+
 #[test]
 fn what_a_failed_sync_lost_stays_lost() {
     let disk = SimFs::new();
