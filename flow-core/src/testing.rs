@@ -10,6 +10,7 @@ use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Is, Replayable, Volatile};
 use crate::op::{Chain, Stream, Visit};
+use crate::source::unpack::{Unpack, foreign};
 use crate::source::{Poll, Reader, Source, Src, source};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Tail};
@@ -75,7 +76,7 @@ where
     P: IntoIterator<Item = Step<T>>,
 {
     let partitions = partitions.into_iter().map(|steps| steps.into_iter().collect()).collect();
-    let steps = source(Script { partitions: Arc::new(partitions) });
+    let steps = source(Script::of(partitions));
     Stream::of(Play { prev: steps.chain, meta: Meta::new("script") })
 }
 
@@ -83,6 +84,12 @@ where
 #[derive(Clone)]
 pub struct Script<T> {
     partitions: Arc<Vec<Vec<Step<T>>>>,
+}
+
+impl<T> Script<T> {
+    pub(crate) fn of(partitions: Vec<Vec<Step<T>>>) -> Self {
+        Script { partitions: Arc::new(partitions) }
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -101,6 +108,11 @@ impl<T: Clone + Send + Sync + 'static> Source for Script<T> {
     fn open(&self, split: usize, cx: &mut OpenCx) -> Result<ScriptReader<T>> {
         let partitions = Arc::clone(&self.partitions);
         Ok(ScriptReader { partitions, split, at: 0, clock: Arc::clone(cx.clock()), waits: None })
+    }
+    fn resume(&self, split: usize, position: &[u8], cx: &mut OpenCx) -> Result<ScriptReader<T>> {
+        let at = Unpack::all(position, |bytes| usize::try_from(bytes.u64()?).ok());
+        let at = at.ok_or_else(|| foreign("a position that no script has written"))?;
+        Ok(ScriptReader { at, ..self.open(split, cx)? })
     }
 }
 
@@ -132,6 +144,9 @@ impl<T: Clone + Send + Sync + 'static> Reader<Step<T>> for ScriptReader<T> {
             self.at += 1;
         }
         Ok(Poll::More)
+    }
+    fn position(&self) -> Option<Vec<u8>> {
+        Some((self.at as u64).to_le_bytes().to_vec())
     }
 }
 

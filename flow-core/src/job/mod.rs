@@ -6,7 +6,7 @@ mod taking;
 
 pub use handle::JobHandle;
 
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::{Checkpoints, Restored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::KEY_GROUPS;
 use crate::host::panics::guard;
@@ -21,7 +21,7 @@ use crate::stage::{BatchSize, BuildCx, Commits, Topology};
 use crate::time::{Clock, Millis, SystemClock, VirtualClock};
 use handle::Running;
 use std::sync::Arc;
-use taking::taking;
+use taking::{Start, start, taking};
 
 /// Builds one pass of one end of the pipeline.
 type End = Box<dyn Fn(&mut BuildCx) + Send>;
@@ -174,7 +174,7 @@ impl Job {
         JobHandle::spawn(self.launch(None)?)
     }
 
-    fn topology(&self) -> Result<Topology> {
+    fn topology(&self, restored: Option<Arc<Restored>>) -> Result<Topology> {
         if self.ends.is_empty() {
             return Err(Error::new(ErrorKind::Plan, format!("job `{}` has no pipeline", self.name)));
         }
@@ -189,12 +189,13 @@ impl Job {
                 return Err(Error::new(ErrorKind::Plan, what));
             }
         }
-        Topology::build(self.parallelism, |cx| self.ends.iter().for_each(|end| end(cx)))
+        Topology::build(self.parallelism, restored, |cx| self.ends.iter().for_each(|end| end(cx)))
     }
 
     fn launch(mut self, seed: Option<u64>) -> Result<Running> {
+        let start = self.checkpoints.take().map(|checkpoints| start(&self.name, checkpoints)).transpose()?;
         // A source's splits are the user's code, and run here.
-        let mut topology = guard(|| self.topology())?;
+        let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
         let instances = topology.stages.iter().map(|s| s.count).sum();
         let virtual_clock = Arc::new(VirtualClock::new());
         let (host, clock): (Box<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.take()) {
@@ -208,8 +209,8 @@ impl Job {
             }
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
-        let checkpoints = match self.checkpoints.take() {
-            Some(checkpoints) => Some(taking(&self.name, checkpoints, &mut topology, clock.as_ref())?),
+        let checkpoints = match start {
+            Some(start) => Some(taking(start, &mut topology, clock.as_ref())?),
             None => None,
         };
         let settings = Settings {

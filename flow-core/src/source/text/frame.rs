@@ -4,6 +4,7 @@
 //! What ends a record is asked of [`Ends`], so lines and CSV records share everything else: the byte
 //! order mark, the last record without newline, the length limit and byte ranges.
 
+use super::position::Begin;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// First size of the buffer. It grows only for longer records, up to the record limit.
@@ -111,6 +112,31 @@ impl<R: Read, E: Ends> Frames<R, E> {
     /// Where the next record starts, once the first one was read.
     pub fn next_offset(&self) -> u64 {
         self.base + self.start as u64
+    }
+
+    /// Whether nothing comes any more.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Finished
+    }
+
+    /// The bytes before the next record that are still in the buffer: the record before it, at least.
+    pub fn before(&self) -> &[u8] {
+        &self.buffer[..self.start]
+    }
+
+    /// Frames of an input that stands at a record start, behind the bytes `begin.before`.
+    pub fn resume(input: R, ends: E, limit_bytes: usize, begin: &Begin) -> Self {
+        let mut frames = Frames { until: begin.until, ..Frames::whole(input, ends, limit_bytes) };
+        let start = begin.before.len();
+        frames.buffer.resize(frames.buffer.len().max(start), 0);
+        frames.buffer[..start].copy_from_slice(&begin.before);
+        (frames.start, frames.filled, frames.base) = (start, start, begin.offset - start as u64);
+        if begin.offset >= begin.until {
+            frames.state = State::Finished;
+        } else if begin.offset > 0 {
+            frames.state = State::Reading;
+        }
+        frames
     }
 
     /// Moves to the next record that starts in this range.
@@ -248,7 +274,7 @@ impl<R: Read + Seek, E: Ends> Frames<R, E> {
         }
         let mut frames = Frames { until, ..Frames::whole(input, ends, limit_bytes) };
         if from >= until {
-            frames.state = State::Finished;
+            (frames.base, frames.state) = (from, State::Finished);
         } else if from > 0 {
             frames.base = from - 1;
             frames.state = State::Reading;
