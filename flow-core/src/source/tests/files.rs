@@ -285,3 +285,19 @@ proptest! {
         prop_assert!(error.contains("no text source of this version has written"), "{}", error);
     }
 }
+
+#[test]
+fn what_a_record_without_its_end_grows_by_is_no_record() {
+    let folder = folder(&[("a", "one\ntwo")]);
+    let path = folder.path().join("a");
+    for crash in [false, true] {
+        fs::write(&path, "one\ntwo").unwrap();
+        let mut run = two_lines(&path);
+        fs::write(&path, "one\ntwofold\nthree\n").unwrap();
+        if crash {
+            run = run.crash().unwrap();
+            assert_eq!(run.counter("changed"), 1);
+        }
+        assert_eq!(run.drain().unwrap(), [["one", "two"]]);
+    }
+}

@@ -150,10 +150,7 @@ impl<R: Read, E: Ends> Frames<R, E> {
         let offset = self.next_offset();
         let (len, ended) = match self.find_end()? {
             Some(found) => found,
-            None => {
-                self.state = State::Finished;
-                return Ok(None);
-            }
+            None => return Ok(None),
         };
         let from = self.start;
         self.consume(len + usize::from(ended));
@@ -181,6 +178,8 @@ impl<R: Read, E: Ends> Frames<R, E> {
                 return Err(self.pass_long_record());
             }
             if !self.fill()? {
+                // Whatever it grows by from here on: the rest of a record that was given without its end is none.
+                self.state = State::Finished;
                 return Ok((seen > 0).then_some((seen, false)));
             }
         }

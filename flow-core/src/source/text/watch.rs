@@ -2,7 +2,6 @@
 
 mod position;
 
-use super::broken::ReadError;
 use super::files::TextFiles;
 use super::format::Format;
 use super::inputs::{Inputs, is_missing};
