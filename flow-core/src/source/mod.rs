@@ -38,7 +38,8 @@ use crate::stage::{BuildCx, EdgeId, Meta, OpenCx, Push, SourceStage};
 /// /// The countdowns from the given numbers, a partition each.
 /// #[derive(Clone)]
 /// struct Countdowns(Vec<u32>);
-/// struct Countdown(u32);
+/// /// The next number.
+/// struct Countdown(Option<u32>);
 ///
 /// impl Source for Countdowns {
 ///     type Item = u32;
@@ -53,20 +54,29 @@ use crate::stage::{BuildCx, EdgeId, Meta, OpenCx, Push, SourceStage};
 ///         Ok(self.0.clone())
 ///     }
 ///     fn open(&self, from: u32, _: &mut OpenCx) -> Result<Countdown> {
-///         Ok(Countdown(from))
+///         Ok(Countdown(Some(from)))
+///     }
+///     fn resume(&self, _: u32, position: &[u8], _: &mut OpenCx) -> Result<Countdown> {
+///         match position {
+///             [] => Ok(Countdown(None)),
+///             [a, b, c, d] => Ok(Countdown(Some(u32::from_le_bytes([*a, *b, *c, *d])))),
+///             _ => Err(Error::new(ErrorKind::State, "a position of another source")),
+///         }
 ///     }
 /// }
 ///
 /// impl Reader<u32> for Countdown {
 ///     fn poll<O: FnMut(u32)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
 ///         for _ in 0..budget {
-///             out(self.0);
-///             if self.0 == 0 {
-///                 return Ok(Poll::End);
-///             }
-///             self.0 -= 1;
+///             let Some(next) = self.0 else { return Ok(Poll::End) };
+///             out(next);
+///             self.0 = next.checked_sub(1);
 ///         }
 ///         Ok(Poll::More)
+///     }
+///     /// What `resume` is given when a job goes on from a checkpoint.
+///     fn position(&self) -> Option<Vec<u8>> {
+///         Some(self.0.map_or(Vec::new(), |next| next.to_le_bytes().to_vec()))
 ///     }
 /// }
 ///

@@ -108,6 +108,8 @@ impl<T, F, B> TextFiles<T, F, B> {
     ///
     /// Lines are cut by size alone. For CSV each file is read once more before, since only all the quotes
     /// before a line end tell whether a record ends there.
+    ///
+    /// A job that goes on from a checkpoint keeps the partitions it had.
     #[must_use]
     pub fn splits(mut self, n: usize) -> Self {
         self.splits = n.max(1);

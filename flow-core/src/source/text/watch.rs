@@ -56,7 +56,7 @@ impl<T, F, B> TextFiles<T, F, B> {
     /// A file that is deleted is forgotten, so that one that comes later under its name is a new one; one that is gone before it was opened is counted in `vanished`. Hidden
     /// files, and the `.part-` files that sinks write, are passed over.
     ///
-    /// There is one partition. It remembers the path, size and time of each file that is still there.
+    /// There is one partition. It remembers the path, size and time of each file that is still there, and so do the checkpoints of a job that takes some.
     ///
     /// ```
     /// # use flow_core::prelude::*;
