@@ -16,7 +16,7 @@ use super::{Stamp, Watch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::unpack::{Unpack, foreign, pack_bytes, path_of};
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const VERSION: u8 = 1;
@@ -51,7 +51,7 @@ fn pack_count(count: usize, out: &mut Vec<u8>) {
     out.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
 }
 
-fn pack_path(path: &PathBuf, out: &mut Vec<u8>) {
+fn pack_path(path: &Path, out: &mut Vec<u8>) {
     pack_bytes(path.as_os_str().as_encoded_bytes(), out);
 }
 
