@@ -16,6 +16,7 @@ use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Is, Kind, Replayable, Volatile};
 use crate::op::{Chain, Stream, Visit};
+use crate::source::unpack::{Unpack, foreign};
 use crate::source::{Poll, Reader, Source, Src, source};
 use crate::stage::own::Own;
 use crate::stage::own::take;
@@ -83,7 +84,7 @@ where
     P: IntoIterator<Item = Step<T>>,
 {
     let partitions = partitions.into_iter().map(|steps| steps.into_iter().collect()).collect();
-    play(source(Script { partitions: Arc::new(partitions) }))
+    play(source(Script::of(partitions)))
 }
 
 /// What the steps say.
@@ -96,6 +97,12 @@ pub(crate) fn play<T, K: Kind, C>(steps: Stream<Step<T>, K, C>) -> Stream<T, K::
 #[derive(Clone)]
 pub struct Script<T> {
     partitions: Arc<Vec<Vec<Step<T>>>>,
+}
+
+impl<T> Script<T> {
+    pub(crate) fn of(partitions: Vec<Vec<Step<T>>>) -> Self {
+        Script { partitions: Arc::new(partitions) }
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -115,9 +122,10 @@ impl<T: Clone + Send + Sync + 'static> Source for Script<T> {
         let partitions = Arc::clone(&self.partitions);
         Ok(ScriptReader { partitions, split, at: 0, clock: Arc::clone(cx.clock()), waits: None })
     }
-    fn resume(&self, split: usize, mut position: &[u8], cx: &mut OpenCx) -> Result<ScriptReader<T>> {
-        let at = u64::from_le_bytes(take(&mut position)?);
-        Ok(ScriptReader { at: usize::try_from(at).unwrap_or(usize::MAX), ..self.open(split, cx)? })
+    fn resume(&self, split: usize, position: &[u8], cx: &mut OpenCx) -> Result<ScriptReader<T>> {
+        let at = Unpack::all(position, |bytes| usize::try_from(bytes.u64()?).ok());
+        let at = at.ok_or_else(|| foreign("a position that no script has written"))?;
+        Ok(ScriptReader { at, ..self.open(split, cx)? })
     }
 }
 

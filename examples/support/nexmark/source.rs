@@ -33,6 +33,14 @@ impl Source for Events {
     fn open(&self, first: u64, _: &mut OpenCx) -> Result<Partition> {
         Ok(Partition { events: *self, next: first })
     }
+
+    fn resume(&self, first: u64, position: &[u8], _: &mut OpenCx) -> Result<Partition> {
+        let next = position.try_into().map(u64::from_le_bytes);
+        match next.ok().filter(|next| next % self.partitions == first) {
+            Some(next) => Ok(Partition { events: *self, next }),
+            None => Err(Error::new(ErrorKind::State, "a position that is none of these events")),
+        }
+    }
 }
 
 /// Makes the events of one partition.
@@ -51,5 +59,9 @@ impl Reader<Event> for Partition {
             self.next = self.next.saturating_add(self.events.partitions);
         }
         Ok(Poll::More)
+    }
+
+    fn position(&self) -> Option<Vec<u8>> {
+        Some(self.next.to_le_bytes().to_vec())
     }
 }

@@ -11,7 +11,7 @@ impl Job {
     /// # Errors
     /// When the job could not start either.
     pub fn graph(&self) -> Result<String> {
-        Ok(mermaid(&self.topology()?))
+        Ok(mermaid(&self.topology(None)?))
     }
 
     /// What was decided: what is fused, where the exchanges are, what each operator does and why.
@@ -30,7 +30,7 @@ impl Job {
     /// # Errors
     /// When the job could not start either.
     pub fn explain(&self) -> Result<String> {
-        Ok(explain(&self.name, &self.topology()?))
+        Ok(explain(&self.name, &self.topology(None)?))
     }
 }
 

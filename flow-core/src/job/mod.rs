@@ -7,7 +7,7 @@ mod taking;
 
 pub use handle::JobHandle;
 
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::{Checkpoints, Restored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::KEY_GROUPS;
 use crate::host::panics::guard;
@@ -23,7 +23,7 @@ use crate::time::{Clock, IntoMillis, Millis, SystemClock, VirtualClock};
 use attempts::Attempts;
 use handle::Running;
 use std::sync::Arc;
-use taking::taking;
+use taking::{Start, start, taking};
 
 /// Builds one pass of one end of the pipeline.
 type End = Box<dyn Fn(&mut BuildCx) + Send>;
@@ -203,7 +203,7 @@ impl Job {
         JobHandle::spawn(self)
     }
 
-    fn topology(&self) -> Result<Topology> {
+    fn topology(&self, restored: Option<Arc<Restored>>) -> Result<Topology> {
         if self.ends.is_empty() {
             return Err(Error::new(ErrorKind::Plan, format!("job `{}` has no pipeline", self.name)));
         }
@@ -218,12 +218,13 @@ impl Job {
                 return Err(Error::new(ErrorKind::Plan, what));
             }
         }
-        Topology::build(self.parallelism, |cx| self.ends.iter().for_each(|end| end(cx)))
+        Topology::build(self.parallelism, restored, |cx| self.ends.iter().for_each(|end| end(cx)))
     }
 
     fn launch(&self, seed: Option<u64>) -> Result<Running> {
+        let start = self.checkpoints.clone().map(|checkpoints| start(&self.name, checkpoints)).transpose()?;
         // A source's splits are the user's code, and run here.
-        let mut topology = guard(|| self.topology())?;
+        let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
         let instances = topology.stages.iter().map(|s| s.count).sum();
         let virtual_clock = Arc::new(VirtualClock::new());
         let (host, clock): (Arc<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.clone()) {
@@ -237,8 +238,8 @@ impl Job {
             }
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
-        let checkpoints = match self.checkpoints.clone() {
-            Some(checkpoints) => Some(taking(&self.name, checkpoints, &mut topology, clock.as_ref())?),
+        let checkpoints = match start {
+            Some(start) => Some(taking(start, &mut topology, clock.as_ref())?),
             None => None,
         };
         let settings = Settings {

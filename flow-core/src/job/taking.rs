@@ -15,22 +15,39 @@ use std::time::Duration;
 /// How long the thread sleeps at most, when nothing happens.
 const LOOK: i64 = 1_000;
 
-/// Opens the folder, commits what a process before has left to be committed, and reads what there is of state.
-pub(super) fn taking(
-    job: &str,
+/// The folder of checkpoints, opened before the pipeline is built: sources may have to know where they stood to say what their partitions are.
+pub(super) struct Start {
     settings: Checkpoints,
-    topology: &mut Topology,
-    clock: &dyn Clock,
-) -> Result<Taking> {
+    store: Store,
+    newest: Option<Manifest>,
+    restored: Option<Arc<Restored>>,
+}
+
+impl Start {
+    /// The checkpoint to start from.
+    pub fn restored(&self) -> Option<Arc<Restored>> {
+        self.restored.clone()
+    }
+}
+
+/// Opens the folder, and finds what there is of state.
+pub(super) fn start(job: &str, settings: Checkpoints) -> Result<Start> {
     settings.check()?;
     let storage = settings.storage()?;
-    let (mut store, newest) = match settings.from {
+    let (store, newest) = match settings.from {
         None => Store::open(storage, job, settings.retained)?,
         Some(id) => {
             let (store, manifest) = Store::open_at(storage, job, settings.retained, id)?;
             (store, Some(manifest))
         }
     };
+    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest)).transpose()?;
+    Ok(Start { settings, store, newest, restored: restored.map(Arc::new) })
+}
+
+/// Commits what a process before has left to be committed, and gets ready to take checkpoints.
+pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -> Result<Taking> {
+    let Start { settings, mut store, newest, restored } = start;
     let mut committers = std::mem::take(&mut topology.committers);
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
@@ -40,17 +57,11 @@ pub(super) fn taking(
     } else {
         committers.recover(0)?;
     }
-    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest)).transpose()?;
     store.collect_garbage()?;
     let tasks = tracked(topology);
     let coordinator = Coordinator::new(store, newest, settings, tasks, committers, clock.ticks());
     let (inbox, orders) = (coordinator.inbox().clone(), coordinator.orders().clone());
-    Ok(Taking {
-        coordinator: Arc::new(Mutex::new(coordinator)),
-        inbox,
-        orders,
-        restored: restored.map(Arc::new),
-    })
+    Ok(Taking { coordinator: Arc::new(Mutex::new(coordinator)), inbox, orders, restored })
 }
 
 fn tracked(topology: &Topology) -> Vec<Tracked> {

@@ -1,6 +1,6 @@
 //! Records from other parts of the program: a bounded channel with any number of senders.
 
-use super::{Poll, Reader, Source};
+use super::{Poll, Reader, Source, once};
 use crate::channel::Signal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Once, Unbounded};
@@ -145,6 +145,7 @@ impl<T: Send + 'static> Source for ChannelSource<T> {
         Ok(vec![()])
     }
     fn open(&self, (): (), cx: &mut OpenCx) -> Result<ChannelReader<T>> {
+        once(cx, "a channel")?;
         let mut queue = self.0.0.lock();
         if queue.reader.is_some() {
             return Err(Error::new(ErrorKind::Source, "a channel can be read by one stream only"));

@@ -1,7 +1,10 @@
 //! Records computed from their number, at a given rate.
+//!
+//! A position is the next number and how many are left in its block, each in 8 bytes, little-endian.
 
+use super::unpack::{Unpack, foreign};
 use super::{Poll, Reader, Source};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::op::kind::{Bounded, Replayable};
 use crate::stage::OpenCx;
 use crate::time::Clock;
@@ -76,11 +79,10 @@ impl<T: 'static, F: Fn(u64) -> T + Clone + Send + 'static> Source for Generate<F
     }
     fn resume(&self, split: u64, position: &[u8], cx: &mut OpenCx) -> Result<GenerateReader<F>> {
         let mut reader = self.open(split, cx)?;
-        let at = position.split_first_chunk().and_then(|(at, left)| {
-            Some((u64::from_le_bytes(*at), u64::from_le_bytes(left.try_into().ok()?)))
-        });
-        let wrong = || Error::new(ErrorKind::State, "a position that a generator has not written");
-        (reader.at, reader.left) = at.ok_or_else(wrong)?;
+        let place = Unpack::all(position, |bytes| Some((bytes.u64()?, bytes.u64()?)));
+        let place = place.filter(|place| reader.has(split, *place));
+        let wrong = || foreign("a position that no generator with these partitions has written");
+        (reader.at, reader.left) = place.ok_or_else(wrong)?;
         if let Some(pace) = &mut reader.pace {
             // The number at which it goes on is due now.
             pace.from = reader.at;
@@ -99,6 +101,21 @@ pub struct GenerateReader<F> {
     skip: u64,
     count: u64,
     pace: Option<Pace>,
+}
+
+impl<F> GenerateReader<F> {
+    /// Whether partition `split` comes to number `at` with so many left in the block.
+    fn has(&self, split: u64, (at, left): (u64, u64)) -> bool {
+        let block = self.block;
+        // One partition takes all numbers, and does not count.
+        if self.skip == 0 {
+            return left == block;
+        }
+        let of_split =
+            at / block % (self.skip / block + 1) == split && Some(at % block) == block.checked_sub(left);
+        // Behind the last number that there is it stands still.
+        (1..=block).contains(&left) && (of_split || (at == u64::MAX && left == block))
+    }
 }
 
 /// When which number is due.

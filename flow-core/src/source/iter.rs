@@ -1,5 +1,8 @@
 //! Records from an iterator or a vector.
+//!
+//! A position is the number of records given (of a vector: the index of the next, and how many records it has), each in 8 bytes, little-endian.
 
+use super::unpack::{Unpack, foreign};
 use super::{Poll, Reader, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Replayable};
@@ -33,10 +36,13 @@ impl<I: Iterator<Item: 'static> + Clone + Send + 'static> Source for FromIter<I>
         Ok(IterReader { iter: self.0.clone(), given: 0 })
     }
     fn resume(&self, (): (), position: &[u8], _: &mut OpenCx) -> Result<IterReader<I>> {
-        let given = number(position)?;
+        let given = Unpack::all(position, |bytes| usize::try_from(bytes.u64()?).ok()).ok_or_else(wrong)?;
         let mut iter = self.0.clone();
-        if given > 0 {
-            iter.nth(given - 1);
+        let there = iter.by_ref().take(given).count();
+        if there < given {
+            let what =
+                format!("the iterator had given {given} records at the checkpoint, and has {there} now");
+            return Err(Error::new(ErrorKind::State, what).note("a source goes on only in the input it had"));
         }
         Ok(IterReader { iter, given })
     }
@@ -49,10 +55,9 @@ pub struct IterReader<I> {
     given: usize,
 }
 
-/// A number of records, as a position.
-fn number(position: &[u8]) -> Result<usize> {
-    let number = position.try_into().map(u64::from_le_bytes).ok().and_then(|n| usize::try_from(n).ok());
-    number.ok_or_else(|| Error::new(ErrorKind::State, "a position that this source has not written"))
+#[cold]
+fn wrong() -> Error {
+    foreign("a position that no source of this kind has written")
 }
 
 impl<I: Iterator<Item: 'static> + Send + 'static> Reader<I::Item> for IterReader<I> {
@@ -114,7 +119,17 @@ impl<T: Clone + Send + Sync + 'static> Source for FromVec<T> {
     }
     fn resume(&self, split: usize, position: &[u8], cx: &mut OpenCx) -> Result<VecReader<T>> {
         let reader = self.open(split, cx)?;
-        Ok(VecReader { at: number(position)?.min(reader.end), ..reader })
+        let read = |bytes: &mut Unpack<'_>| Some((usize::try_from(bytes.u64()?).ok()?, bytes.u64()?));
+        let (at, len) = Unpack::all(position, read).ok_or_else(wrong)?;
+        if len != self.items.len() as u64 {
+            let what =
+                format!("the vector had {len} records at the checkpoint, and has {} now", self.items.len());
+            return Err(Error::new(ErrorKind::State, what).note("a source goes on only in the input it had"));
+        }
+        if at < reader.at || at > reader.end {
+            return Err(wrong());
+        }
+        Ok(VecReader { at, ..reader })
     }
 }
 
@@ -136,6 +151,6 @@ impl<T: Clone + Send + Sync + 'static> Reader<T> for VecReader<T> {
         Ok(if until == self.end { Poll::End } else { Poll::More })
     }
     fn position(&self) -> Option<Vec<u8>> {
-        Some((self.at as u64).to_le_bytes().to_vec())
+        Some([self.at as u64, self.items.len() as u64].map(u64::to_le_bytes).concat())
     }
 }

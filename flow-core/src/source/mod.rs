@@ -8,7 +8,10 @@
 mod channel;
 mod generate;
 mod iter;
+#[cfg(test)]
+mod tests;
 pub mod text;
+pub(crate) mod unpack;
 
 pub use crate::stage::{Poll, Reader};
 pub use channel::{ChannelSender, ChannelSource, channel};
@@ -33,7 +36,8 @@ use crate::stage::{BuildCx, EdgeId, Meta, OpenCx, Push, SourceStage};
 /// /// The countdowns from the given numbers, a partition each.
 /// #[derive(Clone)]
 /// struct Countdowns(Vec<u32>);
-/// struct Countdown(u32);
+/// /// The next number.
+/// struct Countdown(Option<u32>);
 ///
 /// impl Source for Countdowns {
 ///     type Item = u32;
@@ -48,20 +52,29 @@ use crate::stage::{BuildCx, EdgeId, Meta, OpenCx, Push, SourceStage};
 ///         Ok(self.0.clone())
 ///     }
 ///     fn open(&self, from: u32, _: &mut OpenCx) -> Result<Countdown> {
-///         Ok(Countdown(from))
+///         Ok(Countdown(Some(from)))
+///     }
+///     fn resume(&self, _: u32, position: &[u8], _: &mut OpenCx) -> Result<Countdown> {
+///         match position {
+///             [] => Ok(Countdown(None)),
+///             [a, b, c, d] => Ok(Countdown(Some(u32::from_le_bytes([*a, *b, *c, *d])))),
+///             _ => Err(Error::new(ErrorKind::State, "a position of another source")),
+///         }
 ///     }
 /// }
 ///
 /// impl Reader<u32> for Countdown {
 ///     fn poll<O: FnMut(u32)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
 ///         for _ in 0..budget {
-///             out(self.0);
-///             if self.0 == 0 {
-///                 return Ok(Poll::End);
-///             }
-///             self.0 -= 1;
+///             let Some(next) = self.0 else { return Ok(Poll::End) };
+///             out(next);
+///             self.0 = next.checked_sub(1);
 ///         }
 ///         Ok(Poll::More)
+///     }
+///     /// What `resume` is given when a job goes on from a checkpoint.
+///     fn position(&self) -> Option<Vec<u8>> {
+///         Some(self.0.map_or(Vec::new(), |next| next.to_le_bytes().to_vec()))
 ///     }
 /// }
 ///
@@ -98,6 +111,15 @@ pub trait Source: Clone + Send + 'static {
     /// # Errors
     /// When it cannot be opened; the job ends.
     fn open(&self, split: Self::Split, cx: &mut OpenCx) -> Result<Self::Reader>;
+    /// Its partitions where the job goes on from a checkpoint: those whose readers gave `positions` there, in their order. Asked for instead of
+    /// [`splits`](Source::splits), which is what it gives unless the source knows better: then there have to be as many as before.
+    ///
+    /// # Errors
+    /// When they are not there any more; the job does not start.
+    fn splits_at(&self, positions: &[Vec<u8>]) -> Result<Vec<Self::Split>> {
+        let _ = positions;
+        self.splits()
+    }
     /// Opens a partition at a position that [`Reader::position`] gave, in this process or another one: the first record it gives is
     /// the one behind it. A source that is [`Replayable`](crate::op::kind::Replayable) implements both.
     ///
@@ -110,6 +132,16 @@ pub trait Source: Clone + Send + 'static {
             "this source cannot go on from a position: it does not implement `Source::resume`",
         ))
     }
+}
+
+/// Refuses to be read by a job that takes checkpoints: what has been read of `what` is gone.
+fn once(cx: &OpenCx, what: &str) -> Result<()> {
+    if !cx.saves().is_on() {
+        return Ok(());
+    }
+    let what = format!("{what} cannot be read again, and the job takes checkpoints");
+    let error = Error::new(ErrorKind::Source, what);
+    Err(error.note("write the records to files first and read those, or run the job without checkpoints"))
 }
 
 /// The kind of a stream that begins at the source `X`.
@@ -140,7 +172,10 @@ impl<X: Source> Chain for Src<X> {
     fn build<N: Push<X::Item, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, "one instance a partition");
         let Src { source, key, .. } = self;
-        if let Some((split, count)) = cx.split(key, &meta, || source.splits()) {
+        if let Some((split, count)) = cx.split(key, &meta, |at| match at {
+            Some(positions) => source.splits_at(&positions),
+            None => source.splits(),
+        }) {
             let id = meta.id();
             let make = Box::new(move |cx: &mut OpenCx| match cx.position(&id)? {
                 Some(position) => source.resume(split, &position, cx),

@@ -10,7 +10,7 @@ mod width;
 
 use super::drift::Drift;
 use super::{HeadStage, Meta, OpNode, Stage};
-use crate::checkpoint::{Committer, Committers};
+use crate::checkpoint::{Committer, Committers, Restored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
 use std::any::Any;
@@ -151,6 +151,8 @@ pub struct Topology {
     /// How many receivers an edge is to have, as an operator before it says.
     widths: Vec<(EdgeId, usize)>,
     error: Option<Error>,
+    /// The checkpoint that the job starts from.
+    restored: Option<Arc<Restored>>,
     /// What makes the outputs of sinks final, by their ids.
     pub(crate) committers: Committers,
 }
@@ -261,15 +263,20 @@ impl<'a> BuildCx<'a> {
         self.stage(key, meta, Count::Exactly(count), Vec::new(), Box::new(stage));
     }
 
-    /// The splits of the source `key`, found out once; the one of this pass, and how many there are. Errors name `meta`.
+    /// The splits of the source `key`, found out once; the one of this pass, and how many there are. `find` is given the
+    /// positions that the source had in the checkpoint, if the job starts from one. Errors name `meta`.
     pub fn split<T: Clone + 'static>(
         &mut self,
         key: EdgeId,
         meta: &Meta,
-        find: impl FnOnce() -> Result<Vec<T>>,
+        find: impl FnOnce(Option<Vec<Vec<u8>>>) -> Result<Vec<T>>,
     ) -> Option<(T, usize)> {
         if self.topology.splits_of(key).is_none() {
-            let found = find().map(|splits| (splits.len(), Box::new(splits) as Box<dyn Any>));
+            let found = self
+                .topology
+                .positions(&meta.id())
+                .and_then(find)
+                .map(|splits| (splits.len(), Box::new(splits) as Box<dyn Any>));
             self.found(key, meta, found);
         }
         let splits = self.topology.splits_of(key)?.downcast_ref::<Vec<T>>()?;
@@ -348,12 +355,16 @@ impl<'a> BuildCx<'a> {
 }
 
 impl Topology {
-    /// Builds all instances of a pipeline; `pass` builds one pass.
+    /// Builds all instances of a pipeline, which is to go on from `restored` if there is such; `pass` builds one pass.
     ///
     /// # Errors
     /// When a source cannot say what it reads, or the pieces do not fit.
-    pub fn build(parallelism: usize, mut pass: impl FnMut(&mut BuildCx)) -> Result<Self> {
-        let mut topology = Topology::default();
+    pub(crate) fn build(
+        parallelism: usize,
+        restored: Option<Arc<Restored>>,
+        mut pass: impl FnMut(&mut BuildCx),
+    ) -> Result<Self> {
+        let mut topology = Topology { restored, ..Topology::default() };
         pass(&mut BuildCx::new(&mut topology, 0, parallelism));
         topology.check()?;
         topology.connect()?;
@@ -373,6 +384,14 @@ impl Topology {
     #[inline(never)]
     fn splits_of(&self, source: EdgeId) -> Option<&dyn Any> {
         self.splits.iter().find(|splits| splits.0 == source).map(|splits| &*splits.1)
+    }
+
+    /// Where the partitions of the source `id` stood, if the job goes on from a checkpoint that knows it.
+    #[inline(never)]
+    fn positions(&self, id: &str) -> Result<Option<Vec<Vec<u8>>>> {
+        let Some(restored) = &self.restored else { return Ok(None) };
+        let positions = restored.operator_everywhere(id)?;
+        Ok((!positions.is_empty()).then_some(positions))
     }
 
     fn incoming(&self, edge: EdgeId) -> Option<&Incoming> {

@@ -4,11 +4,13 @@ use super::broken::{Cause, ReadError};
 use super::fields::Fields;
 use super::frame::{Frames, RECORD_LIMIT_BYTES};
 use super::lines::{broken, read_error};
+use super::position::{Begin, Place};
 use super::record_ends::RecordEnds;
 use super::wanted::field_names;
 use csv::StringRecord;
 use serde_core::de::DeserializeOwned;
-use std::io::{self, Read, Seek};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,6 +118,17 @@ impl<R: Read, T: DeserializeOwned> CsvReader<R, T> {
             offset: 0,
             narrowed: false,
             made: PhantomData,
+        }
+    }
+
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place<'_> {
+        let frames = &self.frames;
+        Place {
+            offset: frames.next_offset(),
+            records: self.records,
+            before: frames.before(),
+            over: frames.is_over(),
         }
     }
 
@@ -272,6 +285,46 @@ impl<R: Read + Seek, T: DeserializeOwned> CsvReader<R, T> {
         reader.header = range.header;
         Ok(reader)
     }
+}
+
+impl<T: DeserializeOwned> CsvReader<File, T> {
+    /// Goes on in a file at a position. What was known of its columns there is read from its head again.
+    pub(super) fn resume(
+        name: Arc<str>,
+        mut file: File,
+        options: &CsvOptions,
+        begin: &Begin,
+    ) -> Result<Self, ReadError> {
+        let (header, columns) =
+            if begin.offset == 0 { (None, None) } else { head_of(&name, &mut file, options, begin.offset)? };
+        let ends = RecordEnds::new(options.delimiter);
+        let frames = Frames::resume(file, ends, options.limit_bytes, begin);
+        let mut reader = Self::over(name, frames, options, begin.records);
+        (reader.header, reader.columns) = (header, columns);
+        reader.header_due = options.header && begin.offset == 0;
+        Ok(reader)
+    }
+}
+
+/// Header and number of columns as every reader of the file knows them that has come to `offset`, where the file stands again.
+/// A broken header was a broken record there, and is none here.
+fn head_of(
+    name: &Arc<str>,
+    file: &mut File,
+    options: &CsvOptions,
+    offset: u64,
+) -> Result<(Option<StringRecord>, Option<usize>), ReadError> {
+    let io_error = |source: io::Error| ReadError::Io { file: name.clone(), source: source.into() };
+    file.rewind().map_err(io_error)?;
+    let mut head: CsvReader<_, ()> = CsvReader::new(name.clone(), &mut *file, options);
+    let header = match head.read_header() {
+        Ok(header) => header.cloned(),
+        Err(ReadError::Broken(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let columns = head.columns()?;
+    file.seek(SeekFrom::Start(offset)).map_err(io_error)?;
+    Ok((header, columns))
 }
 
 fn as_header(error: ReadError) -> ReadError {

@@ -7,9 +7,10 @@ use super::lines::LineOptions;
 use super::part::Part;
 use super::pump::ForStage;
 use super::reading::{Fail, OnBroken, Results, TextReader};
+use super::reopen::{again, of_part};
 use crate::error::Result;
 use crate::op::kind::{Bounded, Replayable};
-use crate::source::Source;
+use crate::source::{Source, once};
 use crate::stage::OpenCx;
 use std::marker::PhantomData;
 
@@ -107,6 +108,8 @@ impl<T, F, B> TextFiles<T, F, B> {
     ///
     /// Lines are cut by size alone. For CSV each file is read once more before, since only all the quotes
     /// before a line end tell whether a record ends there.
+    ///
+    /// A job that goes on from a checkpoint keeps the partitions it had.
     #[must_use]
     pub fn splits(mut self, n: usize) -> Self {
         self.splits = n.max(1);
@@ -190,6 +193,18 @@ impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> Source for TextFiles<T, F,
     }
 
     fn open(&self, part: Part<F::Cut>, cx: &mut OpenCx) -> Result<Self::Reader> {
+        if !part.is_replayable() {
+            once(cx, &part.input().name())?;
+        }
         Ok(TextReader::new(self.format.open(part, ForStage::of(cx))?))
+    }
+
+    fn splits_at(&self, positions: &[Vec<u8>]) -> Result<Vec<Part<F::Cut>>> {
+        Ok(again(&self.inputs, positions)?.into_iter().map(Part::Again).collect())
+    }
+
+    fn resume(&self, part: Part<F::Cut>, position: &[u8], cx: &mut OpenCx) -> Result<Self::Reader> {
+        let position = of_part(&part.input(), position, cx)?;
+        Ok(TextReader::new(self.format.reopen(&position, ForStage::of(cx))?))
     }
 }

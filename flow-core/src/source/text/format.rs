@@ -5,7 +5,8 @@ use super::csv::{CsvOptions, CsvRange, CsvReader};
 use super::cut::{csv_ranges, line_ranges};
 use super::inputs::{Input, Inputs};
 use super::lines::{LineOptions, LineReader};
-use super::part::{Opened, Part, open, parts};
+use super::part::{Opened, Part, open, parts, reopen};
+use super::position::{Begin, Position};
 use super::pump::{Bytes, ForStage, Pumped, pump};
 use super::reading::{Next, Reads, Records, Recount};
 use crate::error::Result;
@@ -37,6 +38,9 @@ pub trait Format<T>: Clone + Send + Sync + 'static {
     /// When the file cannot be read, or its beginning is broken.
     fn cut(&self, path: &Path, n: usize) -> Result<Vec<Self::Cut>, ReadError>;
 
+    /// Which bytes of the file a part is.
+    fn bytes(&self, cut: &Self::Cut) -> Range<u64>;
+
     /// A reader of a whole file, called `name` in errors.
     fn whole(&self, name: Arc<str>, file: File) -> Self::Records;
 
@@ -45,6 +49,12 @@ pub trait Format<T>: Clone + Send + Sync + 'static {
     /// # Errors
     /// When the file cannot be read.
     fn part(&self, name: Arc<str>, file: File, cut: Self::Cut) -> io::Result<Self::Records>;
+
+    /// A reader that goes on in a file, which stands at a position.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    fn resume(&self, name: Arc<str>, file: File, begin: &Begin) -> Result<Self::Records, ReadError>;
 
     /// A reader of what may keep it waiting, on a thread of its own.
     ///
@@ -66,6 +76,12 @@ pub trait Format<T>: Clone + Send + Sync + 'static {
     /// # Errors
     /// When it cannot be opened.
     fn open(&self, part: Part<Self::Cut>, stage: ForStage) -> Result<Self::Opened, ReadError>;
+
+    /// Opens a partition where its reader stood.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is another one.
+    fn reopen(&self, position: &Position, stage: ForStage) -> Result<Self::Opened>;
 }
 
 /// An opened partition of lines; its methods are compiled here.
@@ -81,6 +97,10 @@ impl OpenLines {
 impl Reads<String> for OpenLines {
     fn next(&mut self) -> Result<Next<String>> {
         self.0.next()
+    }
+
+    fn position(&self) -> Option<Vec<u8>> {
+        self.0.position()
     }
 }
 
@@ -98,12 +118,20 @@ impl Format<String> for LineOptions {
         Ok(line_ranges(len, n))
     }
 
+    fn bytes(&self, cut: &Range<u64>) -> Range<u64> {
+        cut.clone()
+    }
+
     fn whole(&self, name: Arc<str>, file: File) -> LineReader<File> {
         LineReader::new(name, file, self)
     }
 
     fn part(&self, name: Arc<str>, file: File, cut: Range<u64>) -> io::Result<LineReader<File>> {
         LineReader::range(name, file, self, cut)
+    }
+
+    fn resume(&self, name: Arc<str>, file: File, begin: &Begin) -> Result<LineReader<File>, ReadError> {
+        Ok(LineReader::resume(name, file, self, begin))
     }
 
     fn pumped(&self, name: Arc<str>, input: Bytes, stage: ForStage) -> io::Result<Pumped<String>> {
@@ -121,6 +149,10 @@ impl Format<String> for LineOptions {
 
     fn open(&self, part: Part<Range<u64>>, stage: ForStage) -> Result<OpenLines, ReadError> {
         Ok(OpenLines(open(self, part, stage)?))
+    }
+
+    fn reopen(&self, position: &Position, stage: ForStage) -> Result<OpenLines> {
+        Ok(OpenLines(reopen(self, position, stage)?))
     }
 }
 
@@ -150,12 +182,20 @@ impl<T: CsvRecord + Send> Format<T> for CsvOptions {
         csv_ranges(&path.display().to_string().into(), file, self, len, n)
     }
 
+    fn bytes(&self, cut: &CsvRange) -> Range<u64> {
+        cut.bytes.clone()
+    }
+
     fn whole(&self, name: Arc<str>, file: File) -> CsvReader<File, T> {
         CsvReader::new(name, file, self)
     }
 
     fn part(&self, name: Arc<str>, file: File, cut: CsvRange) -> io::Result<CsvReader<File, T>> {
         CsvReader::range(name, file, self, cut)
+    }
+
+    fn resume(&self, name: Arc<str>, file: File, begin: &Begin) -> Result<CsvReader<File, T>, ReadError> {
+        CsvReader::resume(name, file, self, begin)
     }
 
     fn pumped(&self, name: Arc<str>, input: Bytes, stage: ForStage) -> io::Result<Pumped<T>> {
@@ -173,5 +213,9 @@ impl<T: CsvRecord + Send> Format<T> for CsvOptions {
 
     fn open(&self, part: Part<CsvRange>, stage: ForStage) -> Result<Self::Opened, ReadError> {
         open(self, part, stage)
+    }
+
+    fn reopen(&self, position: &Position, stage: ForStage) -> Result<Self::Opened> {
+        reopen(self, position, stage)
     }
 }

@@ -4,6 +4,7 @@
 //! What ends a record is asked of [`Ends`], so lines and CSV records share everything else: the byte
 //! order mark, the last record without newline, the length limit and byte ranges.
 
+use super::position::Begin;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// First size of the buffer. It grows only for longer records, up to the record limit.
@@ -113,6 +114,31 @@ impl<R: Read, E: Ends> Frames<R, E> {
         self.base + self.start as u64
     }
 
+    /// Whether nothing comes any more.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Finished
+    }
+
+    /// The bytes before the next record that are still in the buffer: the record before it, at least.
+    pub fn before(&self) -> &[u8] {
+        &self.buffer[..self.start]
+    }
+
+    /// Frames of an input that stands at a record start, behind the bytes `begin.before`.
+    pub fn resume(input: R, ends: E, limit_bytes: usize, begin: &Begin) -> Self {
+        let mut frames = Frames { until: begin.until, ..Frames::whole(input, ends, limit_bytes) };
+        let start = begin.before.len();
+        frames.buffer.resize(frames.buffer.len().max(start), 0);
+        frames.buffer[..start].copy_from_slice(&begin.before);
+        (frames.start, frames.filled, frames.base) = (start, start, begin.offset - start as u64);
+        if begin.offset >= begin.until {
+            frames.state = State::Finished;
+        } else if begin.offset > 0 {
+            frames.state = State::Reading;
+        }
+        frames
+    }
+
     /// Moves to the next record that starts in this range.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
@@ -124,10 +150,7 @@ impl<R: Read, E: Ends> Frames<R, E> {
         let offset = self.next_offset();
         let (len, ended) = match self.find_end()? {
             Some(found) => found,
-            None => {
-                self.state = State::Finished;
-                return Ok(None);
-            }
+            None => return Ok(None),
         };
         let from = self.start;
         self.consume(len + usize::from(ended));
@@ -155,6 +178,8 @@ impl<R: Read, E: Ends> Frames<R, E> {
                 return Err(self.pass_long_record());
             }
             if !self.fill()? {
+                // Whatever it grows by from here on: the rest of a record that was given without its end is none.
+                self.state = State::Finished;
                 return Ok((seen > 0).then_some((seen, false)));
             }
         }
@@ -248,7 +273,7 @@ impl<R: Read + Seek, E: Ends> Frames<R, E> {
         }
         let mut frames = Frames { until, ..Frames::whole(input, ends, limit_bytes) };
         if from >= until {
-            frames.state = State::Finished;
+            (frames.base, frames.state) = (from, State::Finished);
         } else if from > 0 {
             frames.base = from - 1;
             frames.state = State::Reading;

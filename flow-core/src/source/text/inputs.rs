@@ -57,6 +57,30 @@ impl Inputs {
         Ok(found)
     }
 
+    /// The files that are there now, as [`find`](Self::find) finds them, except that what is missing is none.
+    ///
+    /// # Errors
+    /// When a path or a folder cannot be looked into.
+    pub(super) fn find_what_is_there(&self) -> Result<Vec<PathBuf>, ReadError> {
+        let mut found = Vec::new();
+        for path in &self.0 {
+            match find_one(path, &mut found) {
+                Err(error) if is_missing(&error) => {}
+                other => other?,
+            }
+        }
+        let path = |input| match input {
+            Input::Stdin => PathBuf::from("-"),
+            Input::File(path) => path,
+        };
+        Ok(found.into_iter().map(path).collect())
+    }
+
+    /// The paths, as they were given.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.0
+    }
+
     /// The files that are there now, by name within each path; none is no mistake, but a folder that does not exist is.
     ///
     /// # Errors
@@ -172,6 +196,12 @@ fn add_sorted(
 
 fn failed(path: &Path, source: io::Error) -> ReadError {
     ReadError::Io { file: path.display().to_string().into(), source: source.into() }
+}
+
+/// Whether it is for want of a file.
+pub(super) fn is_missing(error: &ReadError) -> bool {
+    let ReadError::Io { source, .. } = error else { return false };
+    source.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 fn nothing(path: &str, what: &str) -> ReadError {

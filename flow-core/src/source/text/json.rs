@@ -6,7 +6,8 @@ use super::files::TextFiles;
 use super::format::Format;
 use super::inputs::{Input, Inputs};
 use super::lines::{LineOptions, LineReader};
-use super::part::{Opened, Part, open, parts};
+use super::part::{Opened, Part, open, parts, reopen};
+use super::position::{Begin, Place, Position};
 use super::pump::{Bytes, ForStage, Pumped, pump};
 use super::reading::{Fail, Records, Recount};
 use crate::error::Result;
@@ -92,6 +93,10 @@ impl<R: Read, T: DeserializeOwned> JsonReader<R, T> {
         JsonReader { lines, made: PhantomData }
     }
 
+    fn resume(file: Arc<str>, input: R, options: &JsonOptions, begin: &Begin) -> Self {
+        Self::over(LineReader::resume(file, input, &options.0, begin))
+    }
+
     /// The next value, or `None` at the end. After [`ReadError::Broken`] reading may go on.
     ///
     /// # Errors
@@ -124,6 +129,10 @@ impl<T: DeserializeOwned, R: Read> Records<T> for JsonReader<R, T> {
     fn replaced(&self) -> u64 {
         self.lines.lines_replaced()
     }
+
+    fn place(&self) -> Place<'_> {
+        self.lines.place()
+    }
 }
 
 /// What `json_lines` can make: whatever serde can. Asked for where the stream begins, as for
@@ -150,12 +159,20 @@ impl<T: JsonRecord + Send> Format<T> for JsonOptions {
         Ok(line_ranges(Input::open(path)?.1, n))
     }
 
+    fn bytes(&self, cut: &Range<u64>) -> Range<u64> {
+        cut.clone()
+    }
+
     fn whole(&self, name: Arc<str>, file: File) -> JsonReader<File, T> {
         JsonReader::new(name, file, self)
     }
 
     fn part(&self, name: Arc<str>, file: File, cut: Range<u64>) -> io::Result<JsonReader<File, T>> {
         Ok(JsonReader::over(LineReader::range(name, file, &self.0, cut)?))
+    }
+
+    fn resume(&self, name: Arc<str>, file: File, begin: &Begin) -> Result<JsonReader<File, T>, ReadError> {
+        Ok(JsonReader::resume(name, file, self, begin))
     }
 
     fn pumped(&self, name: Arc<str>, input: Bytes, stage: ForStage) -> io::Result<Pumped<T>> {
@@ -173,5 +190,9 @@ impl<T: JsonRecord + Send> Format<T> for JsonOptions {
 
     fn open(&self, part: Part<Range<u64>>, stage: ForStage) -> Result<Self::Opened, ReadError> {
         open(self, part, stage)
+    }
+
+    fn reopen(&self, position: &Position, stage: ForStage) -> Result<Self::Opened> {
+        reopen(self, position, stage)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::broken::{Broken, Cause, ReadError};
 use super::frame::{FrameError, Frames, LineEnds, RECORD_LIMIT_BYTES};
+use super::position::{Begin, Place};
 use std::borrow::Cow;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
@@ -54,6 +55,23 @@ impl<R: Read> LineReader<R> {
 
     fn over(file: Arc<str>, frames: Frames<R, LineEnds>, options: &LineOptions) -> Self {
         LineReader { file, frames, lossy: options.lossy, lines: 0, offset: 0, replaced: 0 }
+    }
+
+    /// Goes on in an input that stands at a position.
+    pub(super) fn resume(file: Arc<str>, input: R, options: &LineOptions, begin: &Begin) -> Self {
+        let frames = Frames::resume(input, LineEnds, options.limit_bytes, begin);
+        LineReader { lines: begin.records, ..Self::over(file, frames, options) }
+    }
+
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place<'_> {
+        let frames = &self.frames;
+        Place {
+            offset: frames.next_offset(),
+            records: self.lines,
+            before: frames.before(),
+            over: frames.is_over(),
+        }
     }
 
     /// The next line, or `None` at the end. After [`ReadError::Broken`] reading may go on.

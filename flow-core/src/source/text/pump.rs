@@ -34,13 +34,16 @@ pub struct ForStage {
     pub signal: Signal,
     /// Counts records that are not as they should be.
     pub invalid: Counter,
+    /// Whether the job takes checkpoints, and so asks where the reader stands.
+    pub keeps: bool,
 }
 
 impl ForStage {
     /// The stage that opens.
     pub fn of(cx: &OpenCx) -> Self {
         let invalid = cx.metrics().counter("invalid");
-        ForStage { name: cx.stage().to_string(), signal: cx.signal().clone(), invalid }
+        let keeps = cx.saves().is_on();
+        ForStage { name: cx.stage().to_string(), signal: cx.signal().clone(), invalid, keeps }
     }
 }
 
@@ -153,7 +156,7 @@ fn start(
     stage: ForStage,
 ) -> io::Result<Box<dyn Parcels>> {
     let (sender, queue) = queue(QUEUE_BATCHES_MAX);
-    let ForStage { name, signal, invalid } = stage;
+    let ForStage { name, signal, invalid, .. } = stage;
     std::thread::Builder::new().name(format!("{name} reader")).spawn(move || {
         let at_end = WakeAtEnd(signal.clone());
         // The queue is hung up when this returns, so that the stage, once woken, sees the end.
@@ -203,6 +206,24 @@ impl Drop for Inbox {
 trait Parcels: Send {
     /// The next records, or why there are none.
     fn next(&mut self) -> Result<Next<Box<dyn Any + Send>>>;
+
+    /// Where the reader stands, if there is any going back.
+    fn position(&self) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+/// What had ended before the checkpoint that the job starts from, at this position.
+struct Over(Vec<u8>);
+
+impl Parcels for Over {
+    fn next(&mut self) -> Result<Next<Box<dyn Any + Send>>> {
+        Ok(Next::End)
+    }
+
+    fn position(&self) -> Option<Vec<u8>> {
+        Some(self.0.clone())
+    }
 }
 
 impl Parcels for Inbox {
@@ -227,6 +248,18 @@ pub struct Pumped<T> {
     inbox: Box<dyn Parcels>,
     batch: IntoIter<Result<T, ReadError>>,
     invalid: Counter,
+}
+
+impl<T> Pumped<T> {
+    /// Nothing: the input had ended, at `position`.
+    pub(super) fn over(position: Vec<u8>) -> Self {
+        Pumped { inbox: Box::new(Over(position)), batch: Vec::new().into_iter(), invalid: Counter::default() }
+    }
+
+    /// Where it stands, if it had ended.
+    pub(super) fn position(&self) -> Option<Vec<u8>> {
+        self.inbox.position()
+    }
 }
 
 impl<T: Send + 'static> Pumped<T> {

@@ -5,6 +5,7 @@ use super::csv::CsvReader;
 use super::cut::lines_before;
 use super::inputs::Input;
 use super::lines::LineReader;
+use super::position::{Origin, Place, Position};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::source::{Poll, Reader};
@@ -23,6 +24,9 @@ pub trait Records<T> {
 
     /// Records so far in which invalid UTF-8 was replaced.
     fn replaced(&self) -> u64;
+
+    /// Where it stands: behind the last record that it gave.
+    fn place(&self) -> Place<'_>;
 }
 
 impl<R: Read> Records<String> for LineReader<R> {
@@ -34,6 +38,10 @@ impl<R: Read> Records<String> for LineReader<R> {
     fn replaced(&self) -> u64 {
         self.lines_replaced()
     }
+
+    fn place(&self) -> Place<'_> {
+        LineReader::place(self)
+    }
 }
 
 impl<T: DeserializeOwned, R: Read> Records<T> for CsvReader<R, T> {
@@ -44,6 +52,10 @@ impl<T: DeserializeOwned, R: Read> Records<T> for CsvReader<R, T> {
 
     fn replaced(&self) -> u64 {
         self.records_replaced()
+    }
+
+    fn place(&self) -> Place<'_> {
+        CsvReader::place(self)
     }
 }
 
@@ -66,6 +78,9 @@ pub trait Reads<T>: Send + 'static {
     /// # Errors
     /// When the input cannot be read.
     fn next(&mut self) -> Result<Next<T>>;
+
+    /// Where it stands, where it can be read again from there.
+    fn position(&self) -> Option<Vec<u8>>;
 }
 
 /// What a source makes of broken records.
@@ -151,6 +166,10 @@ impl<T: 'static, B: OnBroken<T>, X: Reads<T>> Reader<B::Item> for TextReader<T, 
         }
         Ok(Poll::More)
     }
+
+    fn position(&self) -> Option<Vec<u8>> {
+        self.opened.position()
+    }
 }
 
 /// Reads a [`Records`] whose input does not keep it waiting.
@@ -160,13 +179,26 @@ pub struct Reading<T, X> {
     invalid: Counter,
     /// Of `records.replaced()`, how many are in `invalid`.
     counted: u64,
+    /// What it takes to say where it stands, in a job that asks.
+    origin: Option<Origin>,
     record: PhantomData<fn() -> T>,
 }
 
 impl<T, X: Records<T>> Reading<T, X> {
     /// Reads `records`, counting those that are not as they should be in `invalid`.
     pub fn new(records: X, recount: Option<Recount>, invalid: Counter) -> Self {
-        Reading { records, recount, invalid, counted: 0, record: PhantomData }
+        Reading { records, recount, invalid, counted: 0, origin: None, record: PhantomData }
+    }
+
+    /// The same, able to say where it stands.
+    #[must_use]
+    pub(super) fn from(self, origin: Option<Origin>) -> Self {
+        Reading { origin, ..self }
+    }
+
+    /// Where it stands.
+    pub(super) fn position(&self) -> Option<Position> {
+        self.origin.as_ref().map(|origin| origin.position(self.records.place()))
     }
 
     /// What comes next.

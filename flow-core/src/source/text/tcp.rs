@@ -7,7 +7,7 @@ use super::pump::{ForStage, pump};
 use super::reading::{Fail, OnBroken, Results, TextReader};
 use crate::error::Result;
 use crate::op::kind::{Once, Unbounded};
-use crate::source::Source;
+use crate::source::{Source, once};
 use crate::stage::OpenCx;
 use std::io::{self, Read};
 use std::marker::PhantomData;
@@ -100,6 +100,7 @@ impl<B: OnBroken<String>> Source for TcpLines<B> {
     }
 
     fn open(&self, (): (), cx: &mut OpenCx) -> Result<Self::Reader> {
+        once(cx, &format!("what comes from {}", self.address))?;
         Ok(self.connect(ForStage::of(cx))?)
     }
 }

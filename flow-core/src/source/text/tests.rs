@@ -18,7 +18,7 @@ use std::time::Duration;
 
 fn stage() -> (ForStage, Waiter) {
     let (signal, waiter) = Signal::new();
-    (ForStage { name: "test".into(), signal, invalid: Counter::default() }, waiter)
+    (ForStage { name: "test".into(), signal, invalid: Counter::default(), keeps: false }, waiter)
 }
 
 /// Reads to the end or the error, sleeping whenever the reader says that it waits.

@@ -1,16 +1,21 @@
 //! Folders that are watched: files are read as they appear.
 
-use super::broken::ReadError;
+mod position;
+
 use super::files::TextFiles;
 use super::format::Format;
-use super::inputs::{Input, Inputs};
+use super::inputs::{Inputs, is_missing};
+use super::part::opened;
+use super::position::{Origin, Position, WHOLE};
 use super::reading::{Fail, Next, OnBroken, Reading};
+use super::reopen::Reopened;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
-use crate::op::kind::{Once, Unbounded};
+use crate::op::kind::{Replayable, Unbounded};
 use crate::source::{Poll, Reader, Source};
 use crate::stage::OpenCx;
 use crate::time::{Clock, Millis};
+use position::WatchPosition;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, Metadata};
 use std::io::{self, Seek};
@@ -51,7 +56,7 @@ impl<T, F, B> TextFiles<T, F, B> {
     /// A file that is deleted is forgotten, so that one that comes later under its name is a new one; one that is gone before it was opened is counted in `vanished`. Hidden
     /// files, and the `.part-` files that sinks write, are passed over.
     ///
-    /// There is one partition. It remembers the path, size and time of each file that is still there.
+    /// There is one partition. It remembers the path, size and time of each file that is still there, and so do the checkpoints of a job that takes some.
     ///
     /// ```
     /// # use flow_core::prelude::*;
@@ -80,7 +85,7 @@ impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> Source for Watched<T, F, B
     type Split = ();
     type Reader = WatchReader<T, F, B>;
     type Bounds = Unbounded;
-    type Replay = Once;
+    type Replay = Replayable;
 
     fn name(&self) -> &'static str {
         self.files.format.name()
@@ -93,9 +98,26 @@ impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> Source for Watched<T, F, B
     }
 
     fn open(&self, (): (), cx: &mut OpenCx) -> Result<Self::Reader> {
+        Ok(self.reader(cx))
+    }
+
+    fn resume(&self, (): (), position: &[u8], cx: &mut OpenCx) -> Result<Self::Reader> {
+        let mut reader = self.reader(cx);
+        if let Some(current) = reader.watch.resume(position)? {
+            let Reopened { file, begin, origin } = current.reopen()?;
+            let name = reader.watch.reads(current.path, &file);
+            let records = self.files.format.resume(name, file, &begin)?;
+            reader.reading = Some(Reading::new(records, None, reader.invalid.clone()).from(Some(origin)));
+        }
+        Ok(reader)
+    }
+}
+
+impl<T, F: Format<T>, B> Watched<T, F, B> {
+    fn reader(&self, cx: &OpenCx) -> WatchReader<T, F, B> {
         let invalid = cx.metrics().counter("invalid");
         let watch = Watch::open(self.files.inputs.clone(), self.every, cx);
-        Ok(WatchReader { files: self.files.clone(), watch, reading: None, invalid })
+        WatchReader { files: self.files.clone(), watch, reading: None, invalid }
     }
 }
 
@@ -122,12 +144,12 @@ impl<T: 'static, F: Format<T>, B: OnBroken<T>> Reader<B::Item> for WatchReader<T
     fn poll<O: FnMut(B::Item)>(&mut self, out: &mut O, budget: usize) -> Result<Poll> {
         for _ in 0..budget {
             let Some(reading) = &mut self.reading else {
-                let (name, file) = match self.watch.next()? {
-                    Found::File(name, file) => (name, file),
+                let (name, file, origin) = match self.watch.next()? {
+                    Found::File(name, file, origin) => (name, file, origin),
                     Found::Nothing(until) => return Ok(Poll::WaitUntil(until)),
                 };
-                self.reading =
-                    Some(Reading::new(self.files.format.whole(name, file), None, self.invalid.clone()));
+                let records = self.files.format.whole(name, file);
+                self.reading = Some(Reading::new(records, None, self.invalid.clone()).from(origin));
                 continue;
             };
             match reading.next()? {
@@ -140,6 +162,14 @@ impl<T: 'static, F: Format<T>, B: OnBroken<T>> Reader<B::Item> for WatchReader<T
             }
         }
         Ok(Poll::More)
+    }
+
+    fn position(&self) -> Option<Vec<u8>> {
+        let current = match &self.reading {
+            None => None,
+            Some(reading) => Some(reading.position()?),
+        };
+        Some(position::encode(&self.watch, current.as_ref()))
     }
 }
 
@@ -158,6 +188,8 @@ struct Watch {
     current: Option<(PathBuf, io::Result<File>)>,
     changed: Counter,
     vanished: Counter,
+    /// The job takes checkpoints.
+    keeps: bool,
 }
 
 /// What tells that a file has changed.
@@ -170,7 +202,7 @@ struct Stamp {
 }
 
 enum Found {
-    File(Arc<str>, File),
+    File(Arc<str>, File, Option<Origin>),
     /// Nothing before this tick.
     Nothing(i64),
 }
@@ -187,20 +219,31 @@ impl Watch {
             current: None,
             changed: cx.metrics().counter("changed"),
             vanished: cx.metrics().counter("vanished"),
+            keeps: cx.saves().is_on(),
         }
+    }
+
+    /// Goes on at a position; the one in the file that was being read. It looks at once for what has come since.
+    fn resume(&mut self, position: &[u8]) -> Result<Option<Position>> {
+        let WatchPosition { known, new, current, .. } = WatchPosition::decode(position, self.inputs.paths())?;
+        (self.known, self.new) = (known, new);
+        Ok(current)
+    }
+
+    /// The file that is read from now on; its name in errors.
+    fn reads(&mut self, path: PathBuf, file: &File) -> Arc<str> {
+        let name = path.display().to_string().into();
+        self.current = Some((path, file.try_clone()));
+        name
     }
 
     /// The next file, or when to ask again.
     fn next(&mut self) -> Result<Found> {
         loop {
             while let Some(path) = self.new.pop_front() {
-                match Input::open(&path) {
-                    Ok((file, _)) => {
-                        let name = path.display().to_string().into();
-                        self.current = Some((path, file.try_clone()));
-                        return Ok(Found::File(name, file));
-                    }
-                    Err(error) if is_gone(&error) => {
+                match opened(&path, WHOLE, self.keeps) {
+                    Ok((file, origin)) => return Ok(Found::File(self.reads(path, &file), file, origin)),
+                    Err(error) if is_missing(&error) => {
                         self.vanished.add(1);
                         self.known.remove(&path);
                     }
@@ -274,9 +317,4 @@ fn file_of(metadata: &Metadata) -> (u64, u64) {
 #[cfg(not(unix))]
 fn file_of(_: &Metadata) -> (u64, u64) {
     (0, 0)
-}
-
-fn is_gone(error: &ReadError) -> bool {
-    let ReadError::Io { source, .. } = error else { return false };
-    source.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
