@@ -12,9 +12,9 @@ pub use crate::process::{
 };
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
 pub use crate::short_string::ShortString;
+pub use crate::sink::{Collected, csv_file, csv_files, stdout, text_file, text_files, to_channel};
 #[cfg(feature = "json")]
-pub use crate::sink::json_file;
-pub use crate::sink::{Collected, csv_file, stdout, text_file, to_channel};
+pub use crate::sink::{json_file, json_files};
 #[cfg(feature = "json")]
 pub use crate::source::json_lines;
 pub use crate::source::text::Broken;

@@ -14,9 +14,9 @@ pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
 pub use committing::{CommittingSink, SinkIn, StagingWriter};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
+pub use text::{csv_file, csv_files, stdout, text_file, text_files};
 #[cfg(feature = "json")]
-pub use text::json_file;
-pub use text::{csv_file, stdout, text_file};
+pub use text::{json_file, json_files};
 
 use crate::batch::Mark;
 use crate::checkpoint::Saves;
@@ -88,7 +88,7 @@ claim! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a sink of `{T}`",
         label = "cannot take records of type `{T}`",
-        note = "`text_file` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file` and `json_file` write what derives `serde::Serialize`",
+        note = "`text_file`, `text_files` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file`, `csv_files`, `json_file` and `json_files` write what derives `serde::Serialize`",
         note = "your own sink implements `flow_core::sink::Sink<{T}>`"
     )]
     pub trait SinkOf<P, T> for X where Sink<T> {

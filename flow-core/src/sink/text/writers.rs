@@ -122,12 +122,20 @@ impl<T: Serialize + 'static> Writer<T> for RowWriter {
 fn row_error(file: &StagedFile, error: &csv::Error) -> Error {
     match error.kind() {
         csv::ErrorKind::Io(error) => file.error(error),
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => file.refused(&format!(
+        _ => file.refused(&unfit(error)),
+    }
+}
+
+/// What is wrong with a record that is no row.
+#[cold]
+pub(super) fn unfit(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => format!(
             "a record has {len} fields where the first line has {expected_len}; \
              rows of one length are needed, and `.header(..)` has to name every column"
-        )),
-        csv::ErrorKind::Serialize(message) => file.refused(message),
-        _ => file.refused(&error.to_string()),
+        ),
+        csv::ErrorKind::Serialize(message) => message.clone(),
+        _ => error.to_string(),
     }
 }
 
