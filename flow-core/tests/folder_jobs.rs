@@ -1,4 +1,4 @@
-//! Folders of files through whole jobs: what stands there afterwards, at every parallelism and on both hosts.
+//! Folders of files through whole jobs: what stands there afterwards, at every parallelism and on every host.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
@@ -24,8 +24,14 @@ fn files(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
-fn hosts() -> [HostKind; 2] {
-    [HostKind::Threads, HostKind::Workers(2)]
+/// Threads, workers, and the simulation.
+const ON: [Option<HostKind>; 3] = [Some(HostKind::Threads), Some(HostKind::Workers(2)), None];
+
+fn run(job: Job, on: Option<HostKind>) -> Result<Report> {
+    match on {
+        Some(host) => job.host(host).run(),
+        None => job.simulate(7),
+    }
 }
 
 fn rows(files: &[(String, String)], head: Option<&str>) -> Vec<String> {
@@ -48,7 +54,7 @@ fn each_instance_writes_its_own() {
         key: u64,
         n: u64,
     }
-    for (parallelism, host) in [1, 3].into_iter().flat_map(|p| hosts().map(|host| (p, host))) {
+    for (parallelism, on) in [1, 3].into_iter().flat_map(|p| ON.map(|on| (p, on))) {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("deep/out");
         let job = Job::build("rows", |job| {
@@ -56,7 +62,7 @@ fn each_instance_writes_its_own() {
             let rows = keyed.map(|(key, n)| Row { key, n });
             job.add(rows.sink(csv_files(&out).roll_bytes(300).extension("tsv")));
         });
-        let report = job.parallelism(parallelism).host(host).run().unwrap();
+        let report = run(job.parallelism(parallelism), on).unwrap();
         let found = files(&out);
         let mut expected: Vec<_> = (0..500).map(|n| format!("{},{}", n % 50, n / 50 + 1)).collect();
         expected.sort();
@@ -75,7 +81,7 @@ fn each_instance_writes_its_own() {
 #[test]
 fn partitions_are_folders() {
     let names = ["", "..", "a/b", "north", "12:30"];
-    for host in hosts() {
+    for on in ON {
         let folder = tempfile::tempdir().unwrap();
         let job = Job::build("parts", |job| {
             let records = source(from_iter(0..100usize)).map(move |n| (names[n % 5], n));
@@ -84,7 +90,7 @@ fn partitions_are_folders() {
                 .partition_by(|record: &String| record.split('=').next().unwrap_or_default().to_owned());
             job.add(records.rebalance().map(|(name, n)| format!("{name}={n}")).sink(sink.max_open(2)));
         });
-        job.parallelism(2).host(host).run().unwrap();
+        run(job.parallelism(2), on).unwrap();
         let found = files(folder.path());
         assert_eq!(rows(&found, Some("n")).len(), 100);
         for (name, text) in &found {
@@ -106,7 +112,7 @@ fn partitions_are_folders() {
 
 #[test]
 fn nothing_stands_there_after_a_failure_or_without_records() {
-    for host in hosts() {
+    for on in ON {
         let folder = tempfile::tempdir().unwrap();
         let job = |last: u64, fails: u64| {
             Job::build("picky", |job| {
@@ -116,12 +122,11 @@ fn nothing_stands_there_after_a_failure_or_without_records() {
             })
             .parallelism(2)
             .batch_size(16)
-            .host(host)
         };
-        assert_eq!(job(1000, 900).run().unwrap_err().stage(), Some("try_map"));
-        job(0, 900).run().unwrap();
+        assert_eq!(run(job(1000, 900), on).unwrap_err().stage(), Some("try_map"));
+        run(job(0, 900), on).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the lock alone");
-        job(10, 900).run().unwrap();
+        run(job(10, 900), on).unwrap();
         assert_eq!(rows(&files(folder.path()), None).len(), 10);
     }
 }

@@ -89,6 +89,7 @@ claim! {
         message = "`{Self}` is not a sink of `{T}`",
         label = "cannot take records of type `{T}`",
         note = "`text_file`, `text_files` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file`, `csv_files`, `json_file` and `json_files` write what derives `serde::Serialize`",
+        note = "what `partition_by` is given takes a record of this stream: `|record: &{T}| …`",
         note = "your own sink implements `flow_core::sink::Sink<{T}>`"
     )]
     pub trait SinkOf<P, T> for X where Sink<T> {
