@@ -12,6 +12,8 @@ pub use crate::process::{
 };
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
 pub use crate::short_string::ShortString;
+#[cfg(feature = "sqlite")]
+pub use crate::sink::sqlite;
 pub use crate::sink::{Collected, csv_file, csv_files, stdout, text_file, text_files, to_channel};
 #[cfg(feature = "json")]
 pub use crate::sink::{json_file, json_files};
