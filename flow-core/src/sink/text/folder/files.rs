@@ -17,7 +17,7 @@ use std::sync::Arc;
 const OPEN_MAX: usize = 64;
 
 /// A sink that writes files of a folder, each of which appears when its checkpoint is complete; made by [`text_files`], [`csv_files`] and
-/// [`json_files`](super::json_files).
+/// `json_files`.
 #[derive(Debug, Clone)]
 pub struct Files<F, P = Whole> {
     pub(super) place: Arc<Place>,
