@@ -12,7 +12,11 @@ pub use crate::process::{
 };
 pub use crate::process::{Context as ProcessContext, EventTimers, Process, ProcessingTimers};
 pub use crate::short_string::ShortString;
-pub use crate::sink::{Collected, csv_file, json_file, stdout, text_file, to_channel};
+#[cfg(feature = "json")]
+pub use crate::sink::json_files;
+#[cfg(feature = "sqlite")]
+pub use crate::sink::sqlite;
+pub use crate::sink::{Collected, csv_file, csv_files, json_file, stdout, text_file, text_files, to_channel};
 pub use crate::source::text::Broken;
 pub use crate::source::{
     ChannelSender, channel, csv, from_iter, from_vec, generate, json_lines, lines, source, stdin_lines,

@@ -88,7 +88,7 @@ pub trait CommittingSink<T>: Sink<T, Writer: StagingWriter<T>> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot commit: after a restart this checkpointed pipeline would write records of `{T}` twice",
     label = "no sink for exactly-once",
-    note = "write into files that are committed with checkpoints, or implement `flow_core::sink::CommittingSink<{T}>`"
+    note = "write into files that are committed with checkpoints, `text_files(folder)`, `csv_files(folder)` or `json_files(folder)`, or implement `flow_core::sink::CommittingSink<{T}>`"
 )]
 pub trait SinkIn<M: Mode, T>: Sink<T> {
     /// What commits, where something is to be committed.

@@ -8,13 +8,19 @@ mod channel;
 mod collect;
 mod committing;
 mod for_each;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 pub mod text;
 
 pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
 pub use committing::{CommittingSink, SinkIn, StagingWriter};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
-pub use text::{csv_file, json_file, stdout, text_file};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{SqlRow, Sqlite, SqliteWriter, sqlite};
+#[cfg(feature = "json")]
+pub use text::json_files;
+pub use text::{csv_file, csv_files, json_file, stdout, text_file, text_files};
 
 use crate::batch::Mark;
 use crate::checkpoint::Saves;
@@ -86,7 +92,8 @@ claim! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a sink of `{T}`",
         label = "cannot take records of type `{T}`",
-        note = "`text_file` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file` and `json_file` write what derives `serde::Serialize`",
+        note = "`text_file`, `text_files` and `stdout` write what is `Display`, or `.map(|x| format!(…))` before them; `csv_file`, `csv_files`, `json_file` and `json_files` write what derives `serde::Serialize`; `sqlite` takes tuples",
+        note = "what `partition_by` is given takes a record of this stream: `|record: &{T}| …`",
         note = "your own sink implements `flow_core::sink::Sink<{T}>`"
     )]
     pub trait SinkOf<P, T> for X where Sink<T> {

@@ -122,18 +122,26 @@ impl<T: Serialize + 'static> Writer<T> for RowWriter {
 fn row_error(file: &StagedFile, error: &csv::Error) -> Error {
     match error.kind() {
         csv::ErrorKind::Io(error) => file.error(error),
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => file.refused(&format!(
+        _ => file.refused(&unfit(error)),
+    }
+}
+
+/// What is wrong with a record that is no row.
+#[cold]
+pub(super) fn unfit(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => format!(
             "a record has {len} fields where the first line has {expected_len}; \
              rows of one length are needed, and `.header(..)` has to name every column"
-        )),
+        ),
         csv::ErrorKind::Serialize(message) => {
             // What the library says behind a comma is for those who work on it.
             let why = message.split(", ").next().unwrap_or(message);
-            file.refused(&format!(
+            format!(
                 "a record is no row of CSV ({why}): give each column a value, `.map(|x| (x.id, …))` before the sink"
-            ))
+            )
         }
-        _ => file.refused(&error.to_string()),
+        _ => error.to_string(),
     }
 }
 
