@@ -12,7 +12,7 @@ use crate::op::{Either, Key, Kind, Stream};
 use crate::stage::{
     BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Stamp, Tail,
 };
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, Millis, Timestamp};
 use crate::window::aggregate::fits;
 use crate::window::base::{Base, Item};
@@ -69,7 +69,7 @@ pub trait JoinWindow: Clone + Send + 'static {
         P: Uncut<Whole<Q, L, R>, L, R>,
         S: Stamp,
         N: Push<P::Emit, S>,
-        M: 'static;
+        M: Mode;
 }
 
 #[diagnostic::do_not_recommend]
@@ -92,7 +92,7 @@ impl<W: Assign> JoinWindow for W {
         P: Uncut<Whole<Q, L, R>, L, R>,
         S: Stamp,
         N: Push<P::Emit, S>,
-        M: 'static,
+        M: Mode,
     {
         let base = Base::<Pair<Q, L, R>, Of<Q, L, R>, Gather, P, S, N>::new(
             ByPair::new(),
@@ -125,7 +125,7 @@ impl JoinWindow for Global {
         P: Uncut<Whole<Q, L, R>, L, R>,
         S: Stamp,
         N: Push<P::Emit, S>,
-        M: 'static,
+        M: Mode,
     {
         Everything.keeping(lateness, next, meta)
     }
@@ -150,7 +150,7 @@ impl JoinWindow for Session<Fixed> {
         P: Uncut<Whole<Q, L, R>, L, R>,
         S: Stamp,
         N: Push<P::Emit, S>,
-        M: 'static,
+        M: Mode,
     {
         let head = SessionHead::<Pair<Q, L, R>, Of<Q, L, R>, Fixed, Gather, P, S, N, M>::new(
             ByPair::new(),
@@ -199,8 +199,11 @@ where
     fn fire(&mut self) -> Fire {
         self.0.fire()
     }
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        self.0.snapshot(group, out)
+    fn begin_save(&mut self, out: &crate::checkpoint::Groups) -> Result<()> {
+        self.0.begin_save(out)
+    }
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.0.save_more(left)
     }
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         self.0.restore(group, bytes)
@@ -231,7 +234,7 @@ where
     F: Grouping<L, R>,
     P: Uncut<Whole<Q, L, R>, L, R> + Policy<Windowed<Q, F::Out>, Either<L, R>>,
     S: Stamp,
-    M: 'static,
+    M: Mode,
 {
     type Out = <P as Policy<Windowed<Q, F::Out>, Either<L, R>>>::Emit;
     type Stamp = S;

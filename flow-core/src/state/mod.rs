@@ -14,12 +14,18 @@ mod pane;
 mod slots;
 mod table;
 mod timers;
+mod track;
 
+pub(crate) use keep::Only;
 pub use keep::{Durable, Keep, Mode, Volatile};
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use table::KeyTable;
+pub(crate) use table::read_all;
 pub use timers::{Owner, Timer, Timers};
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod save_tests;
