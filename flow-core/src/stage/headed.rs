@@ -106,19 +106,18 @@ impl HeadStage {
     /// have begun only; the stage goes on.
     #[cold]
     fn save(&mut self, id: u64) {
+        if !self.kept.saves.is_on() {
+            return self.head.tail().mark(Mark::Barrier(id));
+        }
         self.save_all();
         let begun = self.kept.begin(id, self.head.as_mut(), self.told, self.passed);
         self.head.tail().mark(Mark::Barrier(id));
         match begun {
-            Ok(saving) => self.saving = saving,
+            Ok(saving) => self.saving = Some(saving),
             Err(error) => self.faults.raise(error),
         }
-        if self.saving.is_none() {
-            self.kept.saves.saved(id);
-        } else {
-            // There may be little to write.
-            self.save_some();
-        }
+        // There may be little to write.
+        self.save_some();
     }
 
     /// Goes on with the checkpoint that is being written.

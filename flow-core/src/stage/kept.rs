@@ -39,23 +39,20 @@ impl Kept {
         }
     }
 
-    /// Begins to write down what there is at checkpoint `id`. None where that is done already, because there is nothing to write to.
+    /// Begins to write down what there is at checkpoint `id`.
     pub fn begin(
         &self,
         id: u64,
         head: &mut dyn Work,
         watermark: Timestamp,
         passed: Timestamp,
-    ) -> Result<Option<Saving>> {
-        if !self.saves.is_on() {
-            return Ok(None);
-        }
+    ) -> Result<Saving> {
         let groups = Groups::new(self.saves.clone(), id, &self.id, &self.groups);
         head.begin_save(&groups)?;
         let mut time = watermark.0.to_le_bytes().to_vec();
         time.extend_from_slice(&passed.0.to_le_bytes());
         self.saves.operator(id, &self.time, time);
-        Ok(Some(Saving { id, groups, slice: SLICE, through: false }))
+        Ok(Saving { id, groups, slice: SLICE, through: false })
     }
 
     /// Gives the head what it had, where the job starts from a checkpoint.
