@@ -124,6 +124,11 @@ impl Task {
         self.stage.as_mut().map_or(Ok(()), done).map_err(|e| e.in_stage(self.name.clone()))
     }
 
+    /// Whether steps go on with that.
+    pub fn is_saving(&self) -> bool {
+        self.stage.as_ref().is_some_and(|stage| stage.is_saving())
+    }
+
     /// Writes the rest of it: see [`Stage::saved`].
     ///
     /// # Errors

@@ -139,11 +139,6 @@ impl HeadStage {
         }
     }
 
-    /// Whether there is more to write.
-    fn is_saving(&self) -> bool {
-        self.saving.as_ref().is_some_and(Saving::goes_on)
-    }
-
     /// Passes a mark on; of a watermark what the head lets pass.
     fn pass(&mut self, mark: Mark) {
         let mark = match mark {
@@ -337,6 +332,10 @@ impl Stage for HeadStage {
     fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()> {
         self.saving = Some(Saving::in_memory(whole, slice, self.head.as_mut())?);
         Ok(())
+    }
+
+    fn is_saving(&self) -> bool {
+        self.saving.as_ref().is_some_and(Saving::goes_on)
     }
 
     fn saved(&mut self) -> Result<Vec<(usize, Vec<u8>)>> {

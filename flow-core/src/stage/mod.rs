@@ -92,6 +92,10 @@ pub trait Stage: Send {
     /// # Errors
     /// When the pipeline's mode keeps no state or a value cannot be written.
     fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()>;
+    /// Whether steps go on with that.
+    fn is_saving(&self) -> bool {
+        false
+    }
     /// Writes the rest: the bytes of the key groups that have some.
     ///
     /// # Errors
