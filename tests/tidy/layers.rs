@@ -7,7 +7,7 @@ const LAYERS: &[&[&str]] = &[
     &["error", "time", "metrics", "short_string"],
     &["batch"],
     &["channel"],
-    &["state", "exchange"],
+    &["state", "exchange", "checkpoint"],
     &["stage"],
     &["aggregate", "join", "op", "process", "window"],
     &["source", "sink"],

@@ -15,11 +15,25 @@ const BLOCK: usize = 1 << 16;
 /// No section.
 const NONE: u32 = 0;
 
+/// The groups of which the last checkpoint has a piece. A clone is the same one.
+#[derive(Clone, Default)]
+pub(crate) struct Had(Arc<Mutex<Vec<bool>>>);
+
+impl Had {
+    /// Says that group `at` has one now, or none; whether it had.
+    fn replace(&self, at: usize, has: bool) -> bool {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.resize(KEY_GROUPS, false);
+        all.get_mut(at).is_some_and(|had| std::mem::replace(had, has))
+    }
+}
+
 /// The state of a stage instance at one checkpoint, on its way. A clone is the same one.
 #[derive(Clone)]
 pub struct Groups {
     /// Whether all is to be written, and not what has changed since the last time.
     whole: bool,
+    had: Had,
     inner: Arc<Mutex<Inner>>,
 }
 
@@ -99,22 +113,22 @@ impl Pieces {
 
 impl Groups {
     /// Of the stage `state` at checkpoint `id`.
-    pub(crate) fn new(saves: Saves, id: u64, state: &str, owned: &[usize]) -> Self {
+    pub(crate) fn new(saves: Saves, id: u64, state: &str, owned: &[usize], had: Had) -> Self {
         let whole = saves.wants_whole(id);
         saves.keyed(id, state, whole);
-        Self::to(To::Saves { saves, id, state: state.to_owned() }, whole, owned)
+        Self::to(To::Saves { saves, id, state: state.to_owned() }, whole, owned, had)
     }
 
     /// Into memory.
-    pub(crate) fn in_memory(whole: bool, owned: &[usize]) -> Self {
-        Self::to(To::Memory(Vec::new()), whole, owned)
+    pub(crate) fn in_memory(whole: bool, owned: &[usize], had: Had) -> Self {
+        Self::to(To::Memory(Vec::new()), whole, owned, had)
     }
 
-    fn to(to: To, whole: bool, owned: &[usize]) -> Self {
+    fn to(to: To, whole: bool, owned: &[usize], had: Had) -> Self {
         let of = |group| Group { owned: owned.contains(&group), ..Group::default() };
         let groups = (0..KEY_GROUPS).map(of).collect();
         let inner = Inner { to, groups, sections: NONE, failed: None };
-        Groups { whole, inner: Arc::new(Mutex::new(inner)) }
+        Groups { whole, had, inner: Arc::new(Mutex::new(inner)) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -213,23 +227,22 @@ impl Groups {
     }
 
     fn put_pieces(&self, pieces: Pieces) {
-        if self.whole && pieces.0.iter().all(Vec::is_empty) {
-            return;
-        }
         let of = self.section(Part::Piece, &[], &[]);
         let mut inner = self.lock();
         for (at, piece) in pieces.0.into_iter().enumerate() {
+            let had = self.had.replace(at, !piece.is_empty());
             let group = &mut inner.groups[at];
-            if group.owned && !(self.whole && piece.is_empty()) {
-                group.enter(&of);
-                if piece.is_empty() {
-                    removed(&[], &mut group.bytes);
-                } else {
-                    framed(1, &[], &mut group.bytes);
-                    framed(1, &piece, &mut group.bytes);
-                }
-                inner.hand_on(at);
+            if !group.owned || (piece.is_empty() && (self.whole || !had)) {
+                continue;
             }
+            group.enter(&of);
+            if piece.is_empty() {
+                removed(&[], &mut group.bytes);
+            } else {
+                framed(1, &[], &mut group.bytes);
+                framed(1, &piece, &mut group.bytes);
+            }
+            inner.hand_on(at);
         }
     }
 

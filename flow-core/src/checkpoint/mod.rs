@@ -45,6 +45,7 @@ pub use committers::Committer;
 pub(crate) use committers::Committers;
 pub(crate) use coordinator::{Coordinator, Tracked};
 pub use disk::Folder;
+pub(crate) use groups::Had;
 pub use groups::{Groups, Pieces, Section};
 pub use manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 pub(crate) use orders::Orders;

@@ -330,7 +330,7 @@ impl Stage for HeadStage {
     fn barrier(&mut self, _: u64) {}
 
     fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()> {
-        self.saving = Some(Saving::in_memory(whole, slice, self.head.as_mut())?);
+        self.saving = Some(Saving::in_memory(whole, slice, self.kept.had.clone(), self.head.as_mut())?);
         Ok(())
     }
 

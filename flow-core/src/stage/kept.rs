@@ -3,7 +3,7 @@
 use super::OpenCx;
 use super::head::Work;
 use crate::checkpoint::records::merge;
-use crate::checkpoint::{Groups, Saves};
+use crate::checkpoint::{Groups, Had, Saves};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::time::Timestamp;
@@ -16,6 +16,7 @@ pub(super) struct Kept {
     id: String,
     time: String,
     groups: Vec<usize>,
+    pub had: Had,
 }
 
 /// How far a stage had come.
@@ -36,6 +37,7 @@ impl Kept {
             id: cx.stage().to_owned(),
             time: format!("{} (time)", cx.stage()),
             groups: if cx.saves().is_on() { (0..KEY_GROUPS).filter(owned).collect() } else { Vec::new() },
+            had: Had::default(),
         }
     }
 
@@ -47,7 +49,7 @@ impl Kept {
         watermark: Timestamp,
         passed: Timestamp,
     ) -> Result<Saving> {
-        let groups = Groups::new(self.saves.clone(), id, &self.id, &self.groups);
+        let groups = Groups::new(self.saves.clone(), id, &self.id, &self.groups, self.had.clone());
         head.begin_save(&groups)?;
         let mut time = watermark.0.to_le_bytes().to_vec();
         time.extend_from_slice(&passed.0.to_le_bytes());
@@ -94,9 +96,9 @@ pub(super) struct Saving {
 
 impl Saving {
     /// Begins one that is not the coordinator's.
-    pub fn in_memory(whole: bool, slice: usize, head: &mut dyn Work) -> Result<Self> {
+    pub fn in_memory(whole: bool, slice: usize, had: Had, head: &mut dyn Work) -> Result<Self> {
         let all: Vec<usize> = (0..KEY_GROUPS).collect();
-        let groups = Groups::in_memory(whole, &all);
+        let groups = Groups::in_memory(whole, &all, had);
         head.begin_save(&groups)?;
         Ok(Saving { id: 0, groups, slice, through: false })
     }

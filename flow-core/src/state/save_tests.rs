@@ -1,8 +1,8 @@
 //! A table that is written while it changes: what is written is what it was when that began.
 
 use super::{Durable, KeyTable};
-use crate::checkpoint::Groups;
 use crate::checkpoint::records::{Part, apart, merge};
+use crate::checkpoint::{Groups, Had};
 use crate::exchange::{KEY_GROUPS, hash_key, key_group};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -86,7 +86,7 @@ impl Both {
                 let whole = whole || self.checkpoints == 0;
                 self.checkpoints += 1;
                 let all: Vec<usize> = (0..KEY_GROUPS).collect();
-                let groups = Groups::in_memory(whole, &all);
+                let groups = Groups::in_memory(whole, &all, Had::default());
                 self.table.begin_save(&groups, Part::Head, move |k| hash(width, *k)).unwrap();
                 if whole {
                     self.history.clear();
@@ -143,7 +143,7 @@ fn changes_are_few_bytes() {
     let hash = |k: &u64| hash_key(k);
     let mut table = KeyTable::<u64, u64, Durable>::default();
     let bytes = |table: &mut KeyTable<u64, u64, Durable>, whole| {
-        let groups = Groups::in_memory(whole, &(0..KEY_GROUPS).collect::<Vec<_>>());
+        let groups = Groups::in_memory(whole, &(0..KEY_GROUPS).collect::<Vec<_>>(), Had::default());
         table.begin_save(&groups, Part::Head, move |k| hash(k)).unwrap();
         while !table.save_more(&mut 100) {}
         groups.finish().unwrap().iter().map(|piece| piece.1.len()).sum::<usize>()
@@ -189,7 +189,7 @@ fn a_value_that_cannot_be_written() {
     let mut table = KeyTable::<u64, Never, Durable>::default();
     table.reserve(1, hash_key);
     table.entry(hash_key(&1u64), |_| false, || (1, Never));
-    let groups = Groups::in_memory(true, &[0]);
+    let groups = Groups::in_memory(true, &[0], Had::default());
     table.begin_save(&groups, Part::Head, hash_key).unwrap();
     assert!(table.save_more(&mut 1000));
     assert!(groups.finish().unwrap_err().to_string().contains("not this one"));

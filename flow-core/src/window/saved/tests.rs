@@ -1,8 +1,8 @@
 //! Panes that are written while elements join them, and while they fire and go.
 
 use super::{begin_save, restore, save_more};
-use crate::checkpoint::Groups;
 use crate::checkpoint::records::{apart, merge};
+use crate::checkpoint::{Groups, Had};
 use crate::exchange::{KEY_GROUPS, hash_key};
 use crate::state::{Durable, Pane};
 use crate::window::panes::Panes;
@@ -104,7 +104,7 @@ impl Both {
                 while !self.slice(usize::MAX) {}
                 let whole = whole || self.checkpoints == 0;
                 self.checkpoints += 1;
-                let groups = Groups::in_memory(whole, &(0..KEY_GROUPS).collect::<Vec<_>>());
+                let groups = Groups::in_memory(whole, &(0..KEY_GROUPS).collect::<Vec<_>>(), Had::default());
                 begin_save(&mut self.panes, &groups, |k| hash_key(k)).unwrap();
                 if whole {
                     self.history.clear();
