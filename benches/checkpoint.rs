@@ -176,7 +176,7 @@ impl Host for Saving {
 fn begin(tasks: &mut [Task], seen: &mut Seen) -> Result<()> {
     let begun = Instant::now();
     // A new whole one after nine of changes.
-    let whole = seen.taken.len() % 10 == 0;
+    let whole = seen.taken.len().is_multiple_of(10);
     tasks.iter_mut().filter(|task| !task.is_source()).try_for_each(|task| task.begin_save(whole, SLICE))?;
     seen.taken.push(Taken { pause: begun.elapsed(), ..Taken::default() });
     Ok(())

@@ -359,12 +359,10 @@ impl<'a, T, O: Only<Tracked<T>>> View<'a, T, O> {
                 assert!(*taken + 1 < buckets.len() * SLOTS, "no room for an entry was asked for");
                 if let Some(tracked) = tracked.get() {
                     tracked.touch(&mut buckets[bucket]);
-                }
-                let entry = make();
-                if tracked.get().is_some() {
+                    // Should `make` panic, a free slot is marked, which means nothing.
                     buckets[bucket].tags.mark(i);
                 }
-                let entry = buckets[bucket].fill(i, hash, entry);
+                let entry = buckets[bucket].fill(i, hash, make());
                 *taken += 1;
                 return (Err(Place::new(bucket, i)), entry);
             }

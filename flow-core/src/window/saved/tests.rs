@@ -105,7 +105,7 @@ impl Both {
                 let whole = whole || self.checkpoints == 0;
                 self.checkpoints += 1;
                 let groups = Groups::in_memory(whole, &(0..KEY_GROUPS).collect::<Vec<_>>(), Had::default());
-                begin_save(&mut self.panes, &groups, |k| hash_key(k)).unwrap();
+                begin_save(&mut self.panes, &groups, hash_key).unwrap();
                 if whole {
                     self.history.clear();
                 }
