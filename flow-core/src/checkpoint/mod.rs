@@ -52,6 +52,8 @@ pub(crate) use orders::Orders;
 pub use parts::Parts;
 pub(crate) use restored::Restored;
 pub(crate) use saves::Inbox;
+#[cfg(test)]
+pub(crate) use saves::News;
 pub use saves::Saves;
 pub use settings::Checkpoints;
 pub use storage::{Storage, StorageFile};

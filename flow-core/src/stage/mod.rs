@@ -21,6 +21,8 @@ pub mod meta;
 pub mod open;
 pub mod outs;
 pub mod push;
+#[cfg(test)]
+mod save_tests;
 pub mod sourced;
 #[cfg(test)]
 pub(crate) mod tests;
