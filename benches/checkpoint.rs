@@ -2,7 +2,8 @@
 //!
 //! * the pause at the barrier and the slices between two batches, at many keys (`--keys N`, ten million);
 //! * the bytes of what has changed when one key in a hundred has, beside those of all;
-//! * the rate of a running sum and of windows by a million keys, with a checkpoint each second beside without, in interleaved pairs (`--pairs N`).
+//! * the rate of a running sum and of windows by a million keys, with a checkpoint each second beside the same pipeline that is
+//!   not checkpointed, in interleaved pairs (`--pairs N`).
 //!
 //! All on one thread, which writes the state into memory: what a disk adds is not here. `--test` runs all with little.
 
@@ -26,8 +27,8 @@ fn main() {
     };
     pauses(number("--keys", if test { 10_000 } else { 10_000_000 }));
     let (n, pairs) = if test { (10_000, 1) } else { (150_000_000, number("--pairs", 5)) };
-    rates("sum (W3)", pairs, &|host| sums(n).host_with(host).run());
-    rates("window (W4)", pairs, &|host| windows(n).host_with(host).run());
+    rates("sum (W3)", pairs, &|host, lasts| sums(n, lasts).host_with(host).run());
+    rates("window (W4)", pairs, &|host, lasts| windows(n, lasts).host_with(host).run());
 }
 
 /// Fills a table, writes it whole, changes one key in a hundred, and writes what has changed. Meanwhile there are elements of one key, so
@@ -80,32 +81,52 @@ fn part(sorted: &[Duration], percent: usize) -> Duration {
         .unwrap_or_default()
 }
 
-fn sums(n: u64) -> Job {
-    let elements = source(generate(n, keyed)).durable();
-    Job::build("sums", |job| job.add(elements.key_by(|x| x.0).wrapping_sum(|x| x.1).for_each(|_| ())))
+/// The same pipeline, checkpointed or not.
+macro_rules! both {
+    ($lasts:ident, $source:expr, |$stream:ident| $rest:expr) => {
+        Job::build("rates", |job| {
+            if $lasts {
+                let $stream = $source.durable();
+                job.add($rest)
+            } else {
+                let $stream = $source;
+                job.add($rest)
+            }
+        })
         .parallelism(1)
+    };
 }
 
-fn windows(n: u64) -> Job {
+fn sums(n: u64, lasts: bool) -> Job {
+    both!(lasts, source(generate(n, keyed)), |elements| elements
+        .key_by(|x| x.0)
+        .wrapping_sum(|x| x.1)
+        .for_each(|_| ()))
+}
+
+fn windows(n: u64, lasts: bool) -> Job {
     // Two hundred elements a millisecond, so that a window has two of each key.
     let event = |i: u64| (keyed(i), Timestamp((i / 200).cast_signed()));
-    let events = source(generate(n, event)).durable().event_time(|e| e.1).disorder(Millis(100));
-    let windows = events.key_by(|e| e.0.0).window(tumbling(Millis(10_000)));
-    let sums = windows.aggregate(|a| (a.count(), a.wrapping_sum(|e| e.0.1)));
-    Job::build("windows", |job| job.add(sums.for_each(|_| ()))).parallelism(1)
+    both!(lasts, source(generate(n, event)), |events| events
+        .event_time(|e| e.1)
+        .disorder(Millis(100))
+        .key_by(|e| e.0.0)
+        .window(tumbling(Millis(10_000)))
+        .aggregate(|a| (a.count(), a.wrapping_sum(|e| e.0.1)))
+        .for_each(|_| ()))
 }
 
-fn rates(what: &str, pairs: u64, run: &dyn Fn(Saving) -> Result<Report>) {
+fn rates(what: &str, pairs: u64, run: &dyn Fn(Saving, bool) -> Result<Report>) {
     let (mut ratios, mut taken) = (Vec::new(), 0);
     for _ in 0..pairs {
-        let timed = |host: Saving| {
+        let timed = |host: Saving, lasts: bool| {
             let begun = Instant::now();
-            run(host).expect("the job ends well");
+            run(host, lasts).expect("the job ends well");
             begun.elapsed()
         };
-        let without = timed(Saving::default());
+        let without = timed(Saving::default(), false);
         let host = Saving { every: Some(Duration::from_secs(1)), ..Saving::default() };
-        let with = timed(host.clone());
+        let with = timed(host.clone(), true);
         taken += host.seen.lock().expect("nobody has panicked").taken.len();
         ratios.push(without.as_secs_f64() / with.as_secs_f64());
     }

@@ -1,7 +1,7 @@
 //! Where the keyed state of a stage goes at a barrier: a buffer for each key group, which is handed on in blocks.
 //!
 //! One pass over a table serves all groups. The pass may be interrupted and go on later, and entries of several tables may
-//! come in any order: [`records`](super::records) says in which section an entry is whenever that changes.
+//! come in any order: `records.rs` says in which section an entry is whenever that changes.
 
 use super::Saves;
 use super::records::{Part, dropped, frame, framed, removed, section};
@@ -59,7 +59,7 @@ enum To {
     Memory(Vec<(usize, Vec<u8>)>),
 }
 
-/// A section of what is written; see [`records`](super::records).
+/// A section of what is written; see `records.rs`.
 #[derive(Clone)]
 pub struct Section {
     number: u32,
