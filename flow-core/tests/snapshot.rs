@@ -18,16 +18,22 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Bytes by stage and key group.
-type State = BTreeMap<(String, usize), Vec<u8>>;
+/// By stage and key group: what was written first, whole, then what had changed since, in order.
+type State = BTreeMap<(String, usize), Vec<Vec<u8>>>;
 
 /// Steps a job on one thread, in state that it takes over, until nobody can go on; then a barrier goes through it, and
-/// the state is kept. A job whose input ends before runs to its end.
+/// the state is kept. On the way each stage's state is written time and again, slice by slice between its steps: first whole, then what has
+/// changed. A job whose input ends before runs to its end.
 #[derive(Clone, Default)]
 struct Saving {
     before: State,
     after: Arc<Mutex<State>>,
+    /// Rounds after which the state is written again.
+    every: usize,
 }
+
+/// Units of a slice: a bucket with entries takes up more.
+const SLICE: usize = 3;
 
 impl Host for Saving {
     fn place(&self, _: usize, _: usize, _: usize, _: usize) -> usize {
@@ -40,29 +46,46 @@ impl Host for Saving {
         let owners = owners(&tasks);
         for (task, groups) in tasks.iter_mut().zip(&owners) {
             for group in groups {
-                if let Some(bytes) = self.before.get(&(stage(task), *group)) {
-                    task.restore(*group, bytes)?;
+                if let Some(history) = self.before.get(&(stage(task), *group)) {
+                    task.restore(*group, history)?;
                 }
             }
         }
-        exhaust(&mut tasks)?;
+        let (mut after, mut whole) = (State::new(), true);
+        exhaust(&mut tasks, &mut |tasks, round| {
+            // Not for ever: to write is to do something.
+            if round < 60 && round % self.every.max(1) == 0 {
+                save(tasks, &owners, &mut after, std::mem::take(&mut whole))?;
+            }
+            Ok(())
+        })?;
         if tasks.iter().all(Task::is_done) {
             return Ok(());
         }
         tasks.iter_mut().for_each(|task| task.barrier(1));
-        exhaust(&mut tasks)?;
-        let mut after = self.after.lock().unwrap();
-        for (task, groups) in tasks.iter_mut().zip(&owners) {
-            for group in groups {
-                let mut bytes = Vec::new();
-                task.snapshot(*group, &mut bytes)?;
-                if !bytes.is_empty() {
-                    after.insert((stage(task), *group), bytes);
-                }
-            }
-        }
+        exhaust(&mut tasks, &mut |_, _| Ok(()))?;
+        save(&mut tasks, &owners, &mut after, whole)?;
+        take(&mut tasks, &owners, &mut after)?;
+        *self.after.lock().unwrap() = after;
         Ok(())
     }
+}
+
+/// Begins to write the state of all; of what has begun before it takes what is written.
+fn save(tasks: &mut [Task], owners: &[Vec<usize>], after: &mut State, whole: bool) -> Result<()> {
+    take(tasks, owners, after)?;
+    tasks.iter_mut().try_for_each(|task| task.begin_save(whole, SLICE))
+}
+
+fn take(tasks: &mut [Task], owners: &[Vec<usize>], after: &mut State) -> Result<()> {
+    for (task, groups) in tasks.iter_mut().zip(owners) {
+        for (group, bytes) in task.saved()? {
+            if groups.contains(&group) {
+                after.entry((stage(task), group)).or_default().push(bytes);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn stage(task: &Task) -> String {
@@ -80,16 +103,19 @@ fn owners(tasks: &[Task]) -> Vec<Vec<usize>> {
     (0..tasks.len()).map(owned).collect()
 }
 
-fn exhaust(tasks: &mut [Task]) -> Result<()> {
-    loop {
+/// Steps them until nobody can go on; before each round it calls `also`.
+fn exhaust(tasks: &mut [Task], also: &mut dyn FnMut(&mut [Task], usize) -> Result<()>) -> Result<()> {
+    for round in 1.. {
+        also(tasks, round)?;
         let mut made = false;
         for task in tasks.iter_mut().filter(|task| !task.is_done()) {
             made |= matches!(task.step(0, false)?, Progress::Made | Progress::Done);
         }
         if !made {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 /// Key, value and time of a record.
@@ -118,7 +144,7 @@ fn run(
     let (sender, source) = channel(records.len().max(1));
     records.iter().for_each(|record| sender.send(*record).unwrap());
     let kept = (!ends).then_some(sender);
-    let host = Saving { before, ..Saving::default() };
+    let host = Saving { before, every: 2 + records.len() % 7, ..Saving::default() };
     let job = Job::build("saved", |job| pipeline(job, source, Arc::clone(shown)));
     job.parallelism(parallelism).batch_size(7).host_with(host.clone()).run().unwrap();
     drop(kept);
@@ -416,8 +442,10 @@ fn state_that_is_cut_short_is_refused() {
     let records: Vec<Record> = (0..100).map(|n| (n, 1, i64::from(n))).collect();
     for pipeline in [rolling as Pipeline, windows, timers, lasting, broadcast::beside_all] {
         let state = run(pipeline, 2, &records, State::new(), false, &Shown::default());
-        let cut = |bytes: &Vec<u8>| bytes[..bytes.len() - 1].to_vec();
-        let before = state.iter().map(|(at, bytes)| (at.clone(), cut(bytes))).collect();
+        let mut before = state.clone();
+        for history in before.values_mut() {
+            history.last_mut().unwrap().pop();
+        }
         let (_sender, source) = channel(1);
         let job = Job::build("cut", |job| pipeline(job, source, Shown::default()));
         let error = job.host_with(Saving { before, ..Saving::default() }).run().unwrap_err();

@@ -3,10 +3,10 @@
 use crate::build::build_into;
 use crate::function::Rec;
 use crate::graph::Graph;
-use flow_core::testing::SimFs;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;
+use flow_core::testing::SimFs;
 use std::sync::Arc;
 
 /// So often the process may die.
@@ -50,7 +50,21 @@ pub fn check(graph: &Graph) -> Result<Deaths, String> {
                 if std::env::var("DBG").is_ok() {
                     let ids = storage.list().unwrap();
                     eprintln!("died p={} {ids:?}", now.run.parallelism);
-                    for id in (0..1000).rev() { if let Ok(m) = flow_core::checkpoint::Store::read(&*storage, id) { for o in &m.operators { eprintln!("  {} n={} fin={} files={}", o.id, o.instances, o.finished, o.files.len()); } eprintln!("  staged {:?}", m.staged); break; } }
+                    for id in (0..1000).rev() {
+                        if let Ok(m) = flow_core::checkpoint::Store::read(&*storage, id) {
+                            for o in &m.operators {
+                                eprintln!(
+                                    "  {} n={} fin={} files={}",
+                                    o.id,
+                                    o.instances,
+                                    o.finished,
+                                    o.files.len()
+                                );
+                            }
+                            eprintln!("  staged {:?}", m.staged);
+                            break;
+                        }
+                    }
                 }
             }
             Err(error) => return Err(format!("start {start}: {error}")),

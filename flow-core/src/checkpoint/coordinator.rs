@@ -235,7 +235,10 @@ impl Coordinator {
             }
         }
         // One that has saved and then ended was still there at the barrier.
-        let at_barrier = |(i, task): (usize, &Tracked)| Tracked { ended: task.ended && !current.has_saved(i), ..task.clone() };
+        let at_barrier = |(i, task): (usize, &Tracked)| Tracked {
+            ended: task.ended && !current.has_saved(i),
+            ..task.clone()
+        };
         let tasks: Vec<Tracked> = self.tasks.iter().enumerate().map(at_barrier).collect();
         let (id, savepoint) = (current.id, current.savepoint);
         let (writing, states) = match current.finish() {

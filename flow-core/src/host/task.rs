@@ -115,21 +115,35 @@ impl Task {
         }
     }
 
-    /// Writes the state of one key group: see [`Stage::snapshot`].
+    /// Begins to write its keyed state: see [`Stage::begin_save`].
     ///
     /// # Errors
     /// The stage's.
-    pub fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let done = |stage: &mut Box<dyn Stage>| stage.snapshot(group, out);
+    pub fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()> {
+        let done = |stage: &mut Box<dyn Stage>| stage.begin_save(whole, slice);
         self.stage.as_mut().map_or(Ok(()), done).map_err(|e| e.in_stage(self.name.clone()))
+    }
+
+    /// Whether steps go on with that.
+    pub fn is_saving(&self) -> bool {
+        self.stage.as_ref().is_some_and(|stage| stage.is_saving())
+    }
+
+    /// Writes the rest of it: see [`Stage::saved`].
+    ///
+    /// # Errors
+    /// The stage's.
+    pub fn saved(&mut self) -> Result<Vec<(usize, Vec<u8>)>> {
+        let done = |stage: &mut Box<dyn Stage>| stage.saved();
+        self.stage.as_mut().map_or(Ok(Vec::new()), done).map_err(|e| e.in_stage(self.name.clone()))
     }
 
     /// Takes over the state of one key group, before the first step: see [`Stage::restore`].
     ///
     /// # Errors
     /// The stage's.
-    pub fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
-        let done = |stage: &mut Box<dyn Stage>| stage.restore(group, bytes);
+    pub fn restore(&mut self, group: usize, history: &[Vec<u8>]) -> Result<()> {
+        let done = |stage: &mut Box<dyn Stage>| stage.restore(group, history);
         self.stage.as_mut().map_or(Ok(()), done).map_err(|e| e.in_stage(self.name.clone()))
     }
 

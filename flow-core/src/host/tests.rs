@@ -45,10 +45,13 @@ impl Stage for Told {
     fn tick(&mut self, _: i64) {}
     fn stop(&mut self) {}
     fn barrier(&mut self, _: u64) {}
-    fn snapshot(&mut self, _: usize, _: &mut Vec<u8>) -> Result<()> {
+    fn begin_save(&mut self, _: bool, _: usize) -> Result<()> {
         Ok(())
     }
-    fn restore(&mut self, _: usize, _: &[u8]) -> Result<()> {
+    fn saved(&mut self) -> Result<Vec<(usize, Vec<u8>)>> {
+        Ok(Vec::new())
+    }
+    fn restore(&mut self, _: usize, _: &[Vec<u8>]) -> Result<()> {
         Ok(())
     }
 }

@@ -41,7 +41,7 @@ where
     F: Grouping<L, R>,
     P: Uncut<Whole<Q, L, R>, L, R> + Policy<Windowed<Q, F::Out>, Either<L, R>>,
     S: Stamp,
-    M: 'static,
+    M: crate::state::Mode,
 {
     type Out = <P as Policy<Windowed<Q, F::Out>, Either<L, R>>>::Emit;
     type Stamp = S;

@@ -6,8 +6,9 @@ use super::held::{Held, Line};
 use super::nothing::is_nothing;
 use super::side::Crossing;
 use super::tardy::Tardy;
+use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::exchange::{hash_key, key_group};
+use crate::exchange::hash_key;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, KeySlots};
@@ -218,13 +219,14 @@ where
         self.way.passes(w)
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let mut slots = self.keys.iter().filter(|(hash, _)| key_group(*hash) == group).peekable();
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
+        let mut slots = self.keys.iter().peekable();
         if slots.peek().is_none() {
             return Ok(());
         }
         Q::kept(|| {
-            slots.try_for_each(|(_, slot)| {
+            slots.try_for_each(|(hash, slot)| {
+                let out = out.of(hash);
                 slot.key.write(out)?;
                 slot.value.0.left.write(out)?;
                 slot.value.0.right.write(out)

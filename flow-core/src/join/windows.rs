@@ -56,7 +56,7 @@ macro_rules! keeping {
             P: Uncut<Whole<Q, L, R>, L, R>,
             S: Stamp,
             N: Push<P::Emit, S>,
-            M: 'static
+            M: crate::state::Mode
         $body
     };
 }
@@ -202,8 +202,11 @@ where
     fn fire(&mut self) -> Fire {
         self.0.fire()
     }
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        self.0.snapshot(group, out)
+    fn begin_save(&mut self, out: &crate::checkpoint::Groups) -> Result<()> {
+        self.0.begin_save(out)
+    }
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.0.save_more(left)
     }
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         self.0.restore(group, bytes)

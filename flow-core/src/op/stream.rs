@@ -44,7 +44,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     }
 
     /// The same stream as the beginning of a durable pipeline: the state of what follows can be written down by key group,
-    /// and taken over by a run of another parallelism (see [`Stage::snapshot`](crate::stage::Stage::snapshot)). So that
+    /// and taken over by a run of another parallelism (see [`Stage::begin_save`](crate::stage::Stage::begin_save)). So that
     /// state has to be `serde::Serialize` and `serde::Deserialize`, and the compiler says so where it is not.
     ///
     /// ```

@@ -81,6 +81,11 @@ where
         opened.map_err(|error| operator_error(&self.meta, &error))
     }
 
+    /// Whether there is no key and no timer.
+    pub fn keeps_nothing(&self) -> bool {
+        self.table.is_empty() && self.around.event.is_empty() && self.around.processing.is_empty()
+    }
+
     /// Calls `f` for `item` with the state of the key that `is` the item's, made with `insert` where there is none, and passes on
     /// what it emits. Room for a new key has been reserved.
     #[inline(always)]

@@ -7,6 +7,7 @@ use super::core::{AHEAD, Core, Keys};
 use super::kinds::TimerKinds;
 use super::saved::{restore, snapshot};
 use super::states::Moment;
+use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::rolling::Item;
@@ -150,9 +151,9 @@ where
         self.core.around.deadline()
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let key = &self.key;
-        snapshot::<M, _, _>(&self.core.table, &self.core.around, group, out, |k| key.hash(k))
+        snapshot::<M, _, _>(&self.core.table, &self.core.around, out, |k| key.hash(k))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

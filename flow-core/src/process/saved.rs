@@ -9,48 +9,39 @@
 
 use super::around::{Around, In};
 use super::core::Keys;
+use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::exchange::key_group;
 use crate::state::{Keep, KeyTable, Timers};
 use crate::time::Timestamp;
 use crate::window::take_bytes as take;
 
-/// Writes the state and the timers of one key group.
+/// Writes the state and the timers of all keys.
 pub fn snapshot<M, K: Keep<M>, St: Keep<M>>(
     table: &KeyTable<K, St>,
     around: &Around<K>,
-    group: usize,
-    out: &mut Vec<u8>,
+    out: &mut Pieces,
     hash_of: impl Fn(&K) -> u64,
 ) -> Result<()> {
     if table.is_empty() && around.event.is_empty() && around.processing.is_empty() {
         return Ok(());
     }
     K::kept(|| {
-        let of_group = || table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
-        count(of_group().count(), out);
-        for (key, state) in of_group() {
+        out.list(table.iter().map(|e| (hash_of(&e.0), e)), |(key, state), out| {
             key.write(out)?;
-            state.write(out)?;
-        }
-        timers::<M, K>(&around.event, group, out)?;
-        timers::<M, K>(&around.processing, group, out)
+            state.write(out)
+        })?;
+        timers::<M, K>(&around.event, out)?;
+        timers::<M, K>(&around.processing, out)
     })
 }
 
-fn count(n: usize, out: &mut Vec<u8>) {
-    out.extend_from_slice(&u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
-}
-
-fn timers<M, K: Keep<M>>(timers: &Timers<K>, group: usize, out: &mut Vec<u8>) -> Result<()> {
-    let of_group = || timers.iter().filter(|timer| key_group(timer.0) == group);
-    count(of_group().count(), out);
-    for (_, key, at, every) in of_group() {
+fn timers<M, K: Keep<M>>(timers: &Timers<K>, out: &mut Pieces) -> Result<()> {
+    out.list(timers.iter().map(|timer| (timer.0, timer)), |(_, key, at, every), out| {
         key.write(out)?;
         out.extend_from_slice(&at.0.to_le_bytes());
         out.extend_from_slice(&every.to_le_bytes());
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Adds what [`snapshot`] wrote; `watch` looks at each state.

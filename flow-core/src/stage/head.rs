@@ -6,6 +6,8 @@
 
 use super::{OpenCx, Tail};
 use crate::batch::{Batch, emptied};
+use crate::checkpoint::records::{Apart, apart};
+use crate::checkpoint::{Groups, Pieces};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Timestamp;
 use std::vec::IntoIter;
@@ -92,18 +94,32 @@ pub trait Head<M>: Send + 'static {
     fn clock_was(&mut self, clock: Timestamp) {
         let _ = clock;
     }
-    /// See [`Stage::snapshot`](super::Stage::snapshot).
+    /// Writes its keyed state, in one pass: that of a key to [`Pieces::of`] its hash.
     ///
     /// # Errors
-    /// See [`Stage::snapshot`](super::Stage::snapshot).
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let _ = (group, out);
+    /// When the pipeline's mode keeps no state or a value cannot be written.
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
+        let _ = out;
         Ok(())
     }
-    /// See [`Stage::restore`](super::Stage::restore).
+    /// Begins to write its keyed state as it is now. What it does not write at once is written by [`Head::save_more`]; until that is through the state
+    /// changes meanwhile, and what is written does not. Without it all is written at once, by [`Head::snapshot`].
     ///
     /// # Errors
-    /// See [`Stage::restore`](super::Stage::restore).
+    /// As [`Head::snapshot`].
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        out.pieces(|pieces| self.snapshot(pieces))
+    }
+    /// Writes some more, as far as `left` allows, which it lessens. Whether all is written.
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        let _ = left;
+        true
+    }
+    /// Takes over the state of one key group: what [`Head::snapshot`] wrote, or the records of what [`Head::begin_save`] did, as
+    /// [`Stage::restore`](super::Stage::restore).
+    ///
+    /// # Errors
+    /// When the bytes are not what it writes.
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         let _ = group;
         if bytes.is_empty() {
@@ -155,7 +171,10 @@ pub(super) trait Work: Send {
     fn waits(&self) -> bool;
     fn clock(&self) -> Option<Timestamp>;
     fn clock_was(&mut self, clock: Timestamp);
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()>;
+    fn begin_save(&mut self, out: &Groups) -> Result<()>;
+    /// See [`Head::save_more`].
+    fn save_more(&mut self, left: &mut usize) -> bool;
+    /// Takes over a key group, as it came out of its history.
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()>;
 }
 
@@ -260,49 +279,21 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
         self.head.clock_was(clock);
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let start = out.len();
-        self.head.snapshot(group, out)?;
-        if self.head.tail_ref().keeps_state() {
-            return with_tail(self.head.tail(), group, start, out);
-        }
-        Ok(())
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.head.begin_save(out)?;
+        if self.head.tail_ref().keeps_state() { self.head.tail().begin_save(out) } else { Ok(()) }
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.head.save_more(left) && (!self.head.tail_ref().keeps_state() || self.head.tail().save_more(left))
     }
 
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
-        if self.head.tail_ref().keeps_state() && !bytes.is_empty() {
-            let (own, behind) = apart(bytes)?;
-            self.head.restore(group, own)?;
-            return self.head.tail().restore(behind);
+        let Apart { head, behind, piece } = apart(bytes)?;
+        let own = piece.unwrap_or(head);
+        if !own.is_empty() {
+            self.head.restore(group, &own)?;
         }
-        self.head.restore(group, bytes)
+        if behind.is_empty() { Ok(()) } else { self.head.tail().restore(&behind) }
     }
-}
-
-/// The state of a head and of the operator directly behind it:
-///
-/// ```text
-/// length of the head's, as u32    the head's    the other's      nothing where both are empty
-/// ```
-fn with_tail(tail: &mut dyn Tail, group: usize, start: usize, out: &mut Vec<u8>) -> Result<()> {
-    let own = out.split_off(start);
-    let mut behind = Vec::new();
-    tail.snapshot(group, &mut behind)?;
-    if own.is_empty() && behind.is_empty() {
-        return Ok(());
-    }
-    let length = u32::try_from(own.len())
-        .map_err(|_| Error::new(ErrorKind::State, "more than 4 GiB of state in one key group"))?;
-    out.extend_from_slice(&length.to_le_bytes());
-    out.extend_from_slice(&own);
-    out.extend_from_slice(&behind);
-    Ok(())
-}
-
-fn apart(bytes: &[u8]) -> Result<(&[u8], &[u8])> {
-    let parts = bytes.split_first_chunk().and_then(|(length, rest)| {
-        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-        rest.split_at_checked(length)
-    });
-    parts.ok_or_else(|| Error::new(ErrorKind::State, "the state of an operator is cut short"))
 }

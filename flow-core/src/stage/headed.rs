@@ -2,9 +2,10 @@
 //! stops where there is no room downstream.
 
 use super::head::{Typed, Work};
-use super::kept::{Back, Kept};
+use super::kept::{Back, Kept, Saving};
 use super::{Faults, Fire, Head, OpenCx, Stage, Step};
 use crate::batch::{Batch, Mark};
+use crate::checkpoint::records::merge;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{Aligner, Coalescer};
 use crate::metrics::StageMetrics;
@@ -43,6 +44,8 @@ pub struct HeadStage {
     faults: Faults,
     metrics: StageMetrics,
     kept: Kept,
+    /// The checkpoint that is being written.
+    saving: Option<Saving>,
 }
 
 impl HeadStage {
@@ -69,6 +72,7 @@ impl HeadStage {
             faults: Faults::default(),
             metrics: StageMetrics::default(),
             kept: Kept::default(),
+            saving: None,
         }
     }
 
@@ -114,15 +118,41 @@ impl HeadStage {
         fire
     }
 
-    /// Checkpoint `id` has come to here: what is kept is written down, in the head and, as the barrier passes, behind it.
+    /// Checkpoint `id` has come to here: what is kept is written down, in the head and, as the barrier passes, behind it. The head may
+    /// have begun only; the stage goes on.
     #[cold]
     fn save(&mut self, id: u64) {
-        let written = self.kept.save(id, self.head.as_mut(), self.told, self.passed);
-        if let Err(error) = written {
-            self.faults.raise(error);
+        if !self.kept.saves.is_on() {
+            return self.head.tail().mark(Mark::Barrier(id));
         }
+        self.save_all();
+        let begun = self.kept.begin(id, self.head.as_mut(), self.told, self.passed);
         self.head.tail().mark(Mark::Barrier(id));
-        self.kept.saves.saved(id);
+        match begun {
+            Ok(saving) => self.saving = Some(saving),
+            Err(error) => self.faults.raise(error),
+        }
+        // There may be little to write.
+        self.save_some();
+    }
+
+    /// Goes on with the checkpoint that is being written.
+    #[cold]
+    fn save_some(&mut self) {
+        let Some(saving) = &mut self.saving else { return };
+        match saving.go_on(self.head.as_mut()) {
+            Ok(None) => return,
+            Ok(Some(id)) => self.kept.saves.saved(id),
+            Err(error) => self.faults.raise(error),
+        }
+        self.saving = None;
+    }
+
+    /// Writes what is left of the checkpoint that is being written.
+    fn save_all(&mut self) {
+        while self.is_saving() {
+            self.save_some();
+        }
     }
 
     /// Passes a mark on; of a watermark what the head lets pass.
@@ -260,7 +290,11 @@ impl Stage for HeadStage {
     }
 
     fn step(&mut self) -> Result<Step> {
-        let mut worked = false;
+        // A slice of the checkpoint that is being written, and then more of what has arrived.
+        let mut worked = self.is_saving();
+        if worked {
+            self.save_some();
+        }
         self.overdue |= !self.ended && self.head.overdue();
         loop {
             self.faults.check()?;
@@ -270,6 +304,7 @@ impl Stage for HeadStage {
                 return Ok(if worked { Step::Worked } else { Step::Full });
             }
             if self.ended {
+                self.save_all();
                 return Ok(if worked { Step::Worked } else { Step::Done });
             } else if self.head.tail_ref().enough() {
                 self.ended = true;
@@ -321,11 +356,20 @@ impl Stage for HeadStage {
 
     fn barrier(&mut self, _: u64) {}
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        self.head.snapshot(group, out)
+    fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()> {
+        self.saving = Some(Saving::in_memory(whole, slice, self.kept.had.clone(), self.head.as_mut())?);
+        Ok(())
     }
 
-    fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
-        self.head.restore(group, bytes)
+    fn is_saving(&self) -> bool {
+        self.saving.as_ref().is_some_and(Saving::goes_on)
+    }
+
+    fn saved(&mut self) -> Result<Vec<(usize, Vec<u8>)>> {
+        self.saving.take().map_or(Ok(Vec::new()), |saving| saving.into_memory(self.head.as_mut()))
+    }
+
+    fn restore(&mut self, group: usize, history: &[Vec<u8>]) -> Result<()> {
+        self.head.restore(group, &merge(history)?)
     }
 }

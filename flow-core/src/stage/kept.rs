@@ -5,7 +5,8 @@
 use super::OpenCx;
 use super::head::Work;
 use super::own;
-use crate::checkpoint::Saves;
+use crate::checkpoint::records::merge;
+use crate::checkpoint::{Groups, Had, Saves};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::time::Timestamp;
@@ -18,6 +19,7 @@ pub(super) struct Kept {
     id: String,
     time: String,
     groups: Vec<usize>,
+    pub had: Had,
 }
 
 /// How far a stage had come.
@@ -38,29 +40,27 @@ impl Kept {
             id: cx.stage().to_owned(),
             time: format!("{} (time)", cx.stage()),
             groups: if cx.saves().is_on() { (0..KEY_GROUPS).filter(owned).collect() } else { Vec::new() },
+            had: Had::default(),
         }
     }
 
-    /// Writes down what there is at checkpoint `id`.
-    pub fn save(&self, id: u64, head: &mut dyn Work, watermark: Timestamp, passed: Timestamp) -> Result<()> {
-        if !self.saves.is_on() {
-            return Ok(());
-        }
-        self.saves.keyed(id, &self.id, true);
-        for group in &self.groups {
-            let mut bytes = Vec::new();
-            head.snapshot(*group, &mut bytes)?;
-            if !bytes.is_empty() {
-                self.saves.group(id, &self.id, *group, bytes);
-            }
-        }
+    /// Begins to write down what there is at checkpoint `id`.
+    pub fn begin(
+        &self,
+        id: u64,
+        head: &mut dyn Work,
+        watermark: Timestamp,
+        passed: Timestamp,
+    ) -> Result<Saving> {
+        let groups = Groups::new(self.saves.clone(), id, &self.id, &self.groups, self.had.clone());
+        head.begin_save(&groups)?;
         let mut time = watermark.0.to_le_bytes().to_vec();
         time.extend_from_slice(&passed.0.to_le_bytes());
         if let Some(clock) = head.clock() {
             time.extend_from_slice(&clock.0.to_le_bytes());
         }
         self.saves.operator(id, &self.time, time);
-        Ok(())
+        Ok(Saving { id, groups, slice: SLICE, through: false })
     }
 
     /// Gives the head what it had, where the job starts from a checkpoint.
@@ -86,12 +86,53 @@ impl Kept {
         // Before its state, which may have to do with what is late.
         head.watermark(watermark);
         for (group, history) in restored.groups(&self.id, instance, instances)? {
-            for bytes in history {
-                head.restore(group, &bytes)?;
-            }
+            head.restore(group, &merge(&history)?)?;
         }
         let ended = restored.has_finished(&self.id);
         Ok(Some(Back { watermark, passed: passed.unwrap_or(Timestamp::MIN), ended }))
+    }
+}
+
+/// How much of a head's state is written between two batches: about a thousand entries, or as much as it takes to look at eight
+/// thousand buckets of which none has changed.
+const SLICE: usize = 8 * 1024;
+
+/// A checkpoint of a head that is being written.
+pub(super) struct Saving {
+    id: u64,
+    groups: Groups,
+    slice: usize,
+    through: bool,
+}
+
+impl Saving {
+    /// Begins one that is not the coordinator's.
+    pub fn in_memory(whole: bool, slice: usize, had: Had, head: &mut dyn Work) -> Result<Self> {
+        let all: Vec<usize> = (0..KEY_GROUPS).collect();
+        let groups = Groups::in_memory(whole, &all, had);
+        head.begin_save(&groups)?;
+        Ok(Saving { id: 0, groups, slice, through: false })
+    }
+
+    /// Whether there is more to write.
+    pub fn goes_on(&self) -> bool {
+        !self.through
+    }
+
+    /// Writes a slice. The checkpoint's number when it is the coordinator's and all is written.
+    pub fn go_on(&mut self, head: &mut dyn Work) -> Result<Option<u64>> {
+        self.through = self.through || head.save_more(&mut self.slice.clone());
+        if !self.through || self.groups.is_in_memory() {
+            return Ok(None);
+        }
+        self.groups.finish()?;
+        Ok(Some(self.id))
+    }
+
+    /// Writes the rest.
+    pub fn into_memory(self, head: &mut dyn Work) -> Result<Vec<(usize, Vec<u8>)>> {
+        while !head.save_more(&mut usize::MAX.clone()) {}
+        self.groups.finish()
     }
 }
 

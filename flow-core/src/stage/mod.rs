@@ -24,6 +24,8 @@ pub mod outs;
 pub(crate) mod own;
 pub mod push;
 #[cfg(test)]
+mod save_tests;
+#[cfg(test)]
 mod silence;
 pub mod sourced;
 #[cfg(test)]
@@ -90,15 +92,24 @@ pub trait Stage: Send {
     fn stop(&mut self);
     /// Puts a checkpoint barrier at this place of a source's sequence; other stages get it over their edges.
     fn barrier(&mut self, id: u64);
-    /// Writes the keyed state of one key group. It stands for what has arrived before the last barrier when that has
-    /// passed the stage and nothing behind it has been offered.
+    /// Begins to write its keyed state as it is now, whole or what has changed since it began the last time. Each step goes on with it, so
+    /// far as `slice` says. For tests: in a job with checkpoints the barrier does it.
     ///
     /// # Errors
     /// When the pipeline's mode keeps no state or a value cannot be written.
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()>;
-    /// Takes over the keyed state of one key group, as [`Stage::snapshot`] wrote it.
+    fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()>;
+    /// Whether steps go on with that.
+    fn is_saving(&self) -> bool {
+        false
+    }
+    /// Writes the rest: the bytes of the key groups that have some.
+    ///
+    /// # Errors
+    /// As [`Stage::begin_save`].
+    fn saved(&mut self) -> Result<Vec<(usize, Vec<u8>)>>;
+    /// Takes over the keyed state of one key group: all that was written of it, in order, the first piece whole.
     ///
     /// # Errors
     /// When the bytes are not what this stage writes.
-    fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()>;
+    fn restore(&mut self, group: usize, history: &[Vec<u8>]) -> Result<()>;
 }

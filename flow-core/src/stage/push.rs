@@ -4,7 +4,8 @@
 
 use super::OpenCx;
 use crate::batch::Mark;
-use crate::error::Result;
+use crate::checkpoint::Groups;
+use crate::error::{Error, ErrorKind, Result};
 use crate::time::{Grid, Timestamp};
 
 /// What a record carries beside itself: nothing, or its event time. Known at compile time, so a stream without event
@@ -75,21 +76,29 @@ pub trait Tail: Send + 'static {
     fn keeps_state(&self) -> bool {
         false
     }
-    /// Writes its state of one key group, where it keeps some.
+    /// Begins to write that state, as [`Head::begin_save`](super::Head::begin_save).
     ///
     /// # Errors
-    /// See [`Stage::snapshot`](super::Stage::snapshot).
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let _ = (group, out);
+    /// See there.
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let _ = out;
         Ok(())
     }
-    /// Takes over what [`Tail::snapshot`] wrote.
+    /// See [`Head::save_more`](super::Head::save_more).
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        let _ = left;
+        true
+    }
+    /// Takes over the records of one key group.
     ///
     /// # Errors
-    /// See [`Stage::restore`](super::Stage::restore).
+    /// See [`Stage::restore`](super::Stage::restore); always where it keeps none.
     fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let _ = bytes;
-        Ok(())
+        Err(Error::new(
+            ErrorKind::State,
+            "there is state of an operator behind a window's, which keeps none now",
+        ))
     }
 }
 

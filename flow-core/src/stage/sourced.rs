@@ -277,15 +277,23 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         }
     }
 
-    fn snapshot(&mut self, _: usize, _: &mut Vec<u8>) -> Result<()> {
+    fn begin_save(&mut self, _: bool, _: usize) -> Result<()> {
         Ok(())
     }
 
-    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
-        no_state(bytes)
+    fn saved(&mut self) -> Result<Vec<(usize, Vec<u8>)>> {
+        Ok(Vec::new())
+    }
+
+    fn restore(&mut self, _: usize, history: &[Vec<u8>]) -> Result<()> {
+        no_state(history)
     }
 }
 
-fn no_state(bytes: &[u8]) -> Result<()> {
-    if bytes.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::State, "a source keeps no keyed state")) }
+fn no_state(history: &[Vec<u8>]) -> Result<()> {
+    if history.iter().all(Vec::is_empty) {
+        Ok(())
+    } else {
+        Err(Error::new(ErrorKind::State, "a source keeps no keyed state"))
+    }
 }

@@ -7,13 +7,29 @@ const TAKEN: u8 = 0x80;
 pub(super) const SLOTS: usize = 7;
 
 const LOW: u64 = 0x0101_0101_0101_0101;
-/// The highest bits of the tags; the eighth byte belongs to no slot and is always 0.
+/// The highest bits of the tags; the eighth byte belongs to no slot.
 const HIGH: u64 = 0x0080_8080_8080_8080;
 
 /// The tag of a taken slot: seven bits of the hash that do not choose the bucket.
 #[inline(always)]
 fn tag(hash: u64) -> u64 {
     hash >> 57 | u64::from(TAKEN)
+}
+
+/// The first bit of the eighth byte: a bit for each slot, its entry's mark. Only tables that are saved set any.
+const MARKS: usize = 56;
+/// The last bit of the eighth byte.
+const PHASE: u64 = 1 << 63;
+
+/// One of two: which the buckets of a table are in says whether they have been written for the checkpoint in flight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Phase(u64);
+
+impl Phase {
+    /// The other one.
+    pub fn next(self) -> Self {
+        Phase(self.0 ^ PHASE)
+    }
 }
 
 /// A tag for each slot, the first in the lowest byte; 0 is free.
@@ -51,6 +67,55 @@ impl Tags {
     #[inline(always)]
     pub fn clear(&mut self, i: usize) {
         self.0 &= !(0xff << (8 * i));
+    }
+
+    /// The taken slots.
+    #[inline]
+    pub fn taken(self) -> Found {
+        Found(self.0 & HIGH)
+    }
+
+    /// The taken slots that are marked.
+    #[inline]
+    pub fn marked(self) -> Found {
+        // Bit i of the eighth byte to the highest bit of byte i.
+        let mut marks = 0;
+        for i in 0..SLOTS {
+            marks |= (self.0 >> (MARKS + i) & 1) << (8 * i + 7);
+        }
+        Found(marks & self.0 & HIGH)
+    }
+
+    /// Whether slot `i` is marked.
+    #[inline(always)]
+    pub fn is_marked(self, i: usize) -> bool {
+        i < SLOTS && self.0 >> (MARKS + i) & 1 != 0
+    }
+
+    /// Marks slot `i`.
+    #[inline(always)]
+    pub fn mark(&mut self, i: usize) {
+        debug_assert!(i < SLOTS, "the last bit is the phase");
+        self.0 |= 1 << (MARKS + i);
+    }
+
+    /// Slot `i` is not marked any more.
+    #[inline(always)]
+    pub fn unmark(&mut self, i: usize) {
+        debug_assert!(i < SLOTS, "the last bit is the phase");
+        self.0 &= !(1 << (MARKS + i));
+    }
+
+    /// The phase of the bucket.
+    #[inline(always)]
+    pub fn phase(self) -> Phase {
+        Phase(self.0 & PHASE)
+    }
+
+    /// The bucket enters `phase`, with no slot marked.
+    #[inline]
+    pub fn enter(&mut self, phase: Phase) {
+        self.0 = self.0 << 8 >> 8 | phase.0;
     }
 }
 

@@ -17,9 +17,46 @@ pub struct Volatile;
 pub struct Durable;
 
 /// What becomes of a pipeline's state: [`Volatile`] or [`Durable`].
-pub trait Mode: Send + 'static {}
-impl Mode for Volatile {}
-impl Mode for Durable {}
+pub trait Mode: Send + 'static {
+    /// Holds a `T` where state is written down, and takes no place where it is not: what only checkpoints need costs a
+    /// volatile pipeline nothing.
+    #[doc(hidden)]
+    type Only<T: Default + Send>: Only<T> + Send;
+}
+impl Mode for Volatile {
+    type Only<T: Default + Send> = Nothing;
+}
+impl Mode for Durable {
+    type Only<T: Default + Send> = Just<T>;
+}
+
+/// A `T`, or nothing; which is known at compile time.
+pub trait Only<T>: Default {
+    /// The `T`.
+    fn get(&mut self) -> Option<&mut T>;
+}
+
+/// No `T`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nothing;
+
+/// A `T`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Just<T>(T);
+
+impl<T> Only<T> for Nothing {
+    #[inline(always)]
+    fn get(&mut self) -> Option<&mut T> {
+        None
+    }
+}
+
+impl<T: Default> Only<T> for Just<T> {
+    #[inline(always)]
+    fn get(&mut self) -> Option<&mut T> {
+        Some(&mut self.0)
+    }
+}
 
 /// A type that state of a pipeline in mode `M` may have.
 ///

@@ -15,13 +15,19 @@ mod schema;
 mod slots;
 mod table;
 mod timers;
+mod track;
 
+pub(crate) use keep::Only;
 pub use keep::{Durable, Keep, Mode, Volatile};
 pub use key_slots::{KeySlot, KeySlots};
-pub use schema::schema;
 pub use pane::Pane;
+pub use schema::schema;
 pub use table::KeyTable;
+pub(crate) use table::read_all;
 pub use timers::{Owner, Timer, Timers};
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod save_tests;

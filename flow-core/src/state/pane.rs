@@ -1,31 +1,35 @@
 //! The table of a window's pane: keys come out in the order in which they first appeared, which is part of the answer.
 
-use super::slots::{Place, Slots, View};
+use super::slots::{Entries, Place, Slots, View};
 use super::table::spread;
+use super::track::Tracked;
+use super::{Keep, Mode, Volatile};
+use crate::checkpoint::{Groups, Section};
+use crate::error::Result;
 
 /// New keys that a run has room for at least.
 const RUN_MIN: usize = 64;
 /// Bytes of a table that is surely near enough to be asked for at once.
 const NEAR_BYTES: usize = 1 << 19;
 
-/// From key to accumulator, in order of first appearance.
+/// From key to accumulator, in order of first appearance, in a pipeline of mode `M`.
 ///
 /// An element costs one look-up: key and accumulator lie in the table itself. The order is a list of places, written when a
 /// key is new and read when the pane fires.
-pub struct Pane<K, V> {
-    slots: Slots<(K, V)>,
+pub struct Pane<K, V, M: Mode = Volatile> {
+    slots: Slots<(K, V), M::Only<Tracked<(K, V)>>>,
     order: Vec<Place>,
     /// How many have been given out, from the front.
     given: usize,
 }
 
-impl<K, V> Default for Pane<K, V> {
+impl<K, V, M: Mode> Default for Pane<K, V, M> {
     fn default() -> Self {
         Pane { slots: Slots::for_entries(1), order: Vec::new(), given: 0 }
     }
 }
 
-impl<K, V> Pane<K, V> {
+impl<K, V, M: Mode> Pane<K, V, M> {
     /// How many keys there are.
     pub fn len(&self) -> usize {
         self.slots.taken()
@@ -52,7 +56,7 @@ impl<K, V> Pane<K, V> {
     /// For a loop over `n` elements at most, and how many of them may be new keys before another is needed: not less than
     /// 64, where there are so many, so that a pane that is almost full is not asked too often.
     #[inline(always)]
-    pub fn run(&mut self, n: usize, hash_of: &dyn Fn(&K) -> u64) -> (Run<'_, K, V>, usize) {
+    pub fn run(&mut self, n: usize, hash_of: &dyn Fn(&K) -> u64) -> (Run<'_, K, V, M>, usize) {
         if !self.slots.has_room(n.min(RUN_MIN)) {
             self.grow(n.min(RUN_MIN), hash_of);
         }
@@ -63,10 +67,10 @@ impl<K, V> Pane<K, V> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, n: usize, hash_of: &dyn Fn(&K) -> u64) {
-        let mut larger = Slots::for_entries(self.len() + n);
+        let mut larger = self.slots.successor(self.len() + n);
         for place in &mut self.order {
-            if let Some(entry) = self.slots.take(*place) {
-                *place = larger.add(spread(hash_of(&entry.0)), entry);
+            if let Some((entry, changed)) = self.slots.take_marked(*place) {
+                *place = larger.put(spread(hash_of(&entry.0)), entry, changed);
             }
         }
         self.slots = larger;
@@ -127,15 +131,61 @@ impl<K, V> Pane<K, V> {
         self.order.clear();
         self.given = 0;
     }
+
+    /// Of an empty pane: takes the entries of `other`, and gives it the memory. No checkpoint knows of them.
+    pub fn adopt(&mut self, other: &mut Pane<K, V>) {
+        debug_assert!(self.is_empty(), "a pane that has entries adopts none");
+        self.slots.adopt(&mut other.slots);
+        std::mem::swap(&mut self.order, &mut other.order);
+        std::mem::swap(&mut self.given, &mut other.given);
+    }
+
+    /// A checkpoint: what has changed goes to section `of`, or, with `whole`, all there is, as it is now; [`Pane::save_more`] writes it.
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn begin_save(
+        &mut self,
+        out: &Groups,
+        of: Section,
+        whole: bool,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        V: Keep<M>,
+    {
+        K::kept(|| {
+            let out = out.clone();
+            self.slots.begin_save(|tracked| {
+                let save = move |entries: Entries<'_, (K, V)>| {
+                    let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
+                    out.put(&of, hashed, |e, out| e.0.write(out), |e, out| e.1.write(out));
+                };
+                tracked.begin(whole, Box::new(save));
+            });
+            Ok(())
+        })
+    }
+
+    /// Goes on with what [`Pane::begin_save`] began, as far as `left` allows; whether that is written.
+    pub(crate) fn save_more(&mut self, left: &mut usize) -> bool {
+        self.slots.save_more(left)
+    }
+
+    /// Writes what is not yet written for the checkpoint in flight: the pane goes.
+    pub(crate) fn finish_save(&mut self) {
+        self.slots.finish_save();
+    }
 }
 
 /// A [`Pane`] that has room, for a loop over many look-ups.
-pub struct Run<'a, K, V> {
-    slots: View<'a, (K, V)>,
+pub struct Run<'a, K, V, M: Mode = Volatile> {
+    slots: View<'a, (K, V), M::Only<Tracked<(K, V)>>>,
     order: &'a mut Vec<Place>,
 }
 
-impl<'a, K, V> Run<'a, K, V> {
+impl<'a, K, V, M: Mode> Run<'a, K, V, M> {
     /// See [`Pane::entry`]; for no more new keys than there was room for.
     #[inline(always)]
     pub fn entry(
@@ -144,7 +194,7 @@ impl<'a, K, V> Run<'a, K, V> {
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
     ) -> &mut (K, V) {
-        Run { slots: self.slots.again(), order: self.order }.into_entry(hash, is, insert)
+        Run::<'_, K, V, M> { slots: self.slots.again(), order: self.order }.into_entry(hash, is, insert)
     }
 
     #[inline(always)]

@@ -10,8 +10,8 @@
 //! The idea is that of the `serde-reflection` crate; written here because that one names containers by path and keeps values to give.
 
 use serde_core::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
-    VariantAccess, Visitor, value::Error, value::U32Deserializer,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
+    SeqAccess, VariantAccess, Visitor, value::Error, value::U32Deserializer,
 };
 use std::collections::BTreeMap;
 
@@ -81,7 +81,9 @@ impl Enums {
 
     fn describe(&self, out: &mut String) {
         for (name, variants) in &self.0 {
-            let shown = |(variant, holds): &(&str, Option<String>)| format!("{variant}{}", holds.as_deref().unwrap_or(UNKNOWN));
+            let shown = |(variant, holds): &(&str, Option<String>)| {
+                format!("{variant}{}", holds.as_deref().unwrap_or(UNKNOWN))
+            };
             let variants: Vec<String> = variants.iter().map(shown).collect();
             out.push_str(&format!("; {name} = {}", variants.join(" | ")));
         }
@@ -297,7 +299,8 @@ impl<'de, 'a> EnumAccess<'de> for Variant<'a> {
     type Error = Error;
     type Variant = Asked<'a>;
     fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Asked<'a>), Error> {
-        let index: U32Deserializer<Error> = u32::try_from(self.variant).unwrap_or(u32::MAX).into_deserializer();
+        let index: U32Deserializer<Error> =
+            u32::try_from(self.variant).unwrap_or(u32::MAX).into_deserializer();
         Ok((seed.deserialize(index)?, self.asked))
     }
 }

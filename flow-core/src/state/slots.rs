@@ -13,24 +13,27 @@
 
 use std::mem::MaybeUninit;
 
-use super::group::{SLOTS, Tags};
+use super::group::{Found, SLOTS, Tags};
+use super::keep::Only;
+use super::track::{Tracked, Untracked};
 
 /// Cache lines of a bucket that a prefetch asks for: most entries lie in the first two.
 const LINES: usize = 2;
 
 /// Aligned to a cache line, so that none is touched in vain.
 #[repr(C, align(64))]
-struct Bucket<T> {
-    tags: Tags,
+pub(super) struct Bucket<T> {
+    pub(super) tags: Tags,
     data: [MaybeUninit<T>; SLOTS],
 }
 
-/// A power of two of buckets.
-pub(super) struct Slots<T> {
+/// A power of two of buckets; `O` holds what there is to know for checkpoints, or nothing.
+pub(super) struct Slots<T, O: Only<Tracked<T>> = Untracked> {
     buckets: Vec<Bucket<T>>,
     taken: usize,
     /// How many may be taken before the table has to grow.
     limit: usize,
+    tracked: O,
 }
 
 /// Where an entry lies.
@@ -49,7 +52,7 @@ impl Place {
     }
 }
 
-impl<T> Slots<T> {
+impl<T, O: Only<Tracked<T>>> Slots<T, O> {
     /// With room for `n` entries: at most three quarters of the slots are then taken, so that most look-ups end in their
     /// first bucket.
     ///
@@ -63,7 +66,7 @@ impl<T> Slots<T> {
         for _ in 0..buckets {
             empty.push(Bucket { tags: Tags::default(), data: [const { MaybeUninit::uninit() }; SLOTS] });
         }
-        Slots { buckets: empty, taken: 0, limit }
+        Slots { buckets: empty, taken: 0, limit, tracked: O::default() }
     }
 
     /// How many slots are taken.
@@ -91,23 +94,101 @@ impl<T> Slots<T> {
 
     /// The slots for a loop over many look-ups.
     #[inline(always)]
-    pub fn view(&mut self) -> View<'_, T> {
-        View { buckets: &mut self.buckets, taken: &mut self.taken }
+    pub fn view(&mut self) -> View<'_, T, O> {
+        View { buckets: &mut self.buckets, taken: &mut self.taken, tracked: &mut self.tracked }
     }
 
-    /// Puts in an entry that is not there; returns its place.
+    /// What there is to know for checkpoints.
+    #[inline(always)]
+    pub fn tracked(&mut self) -> Option<&mut Tracked<T>> {
+        self.tracked.get()
+    }
+
+    /// Begins to write the entries, those that have changed or all: see [`Tracked::begin`].
+    pub fn begin_save(&mut self, begin: impl FnOnce(&mut Tracked<T>)) {
+        self.finish_save();
+        if let Some(tracked) = self.tracked.get() {
+            begin(tracked);
+        }
+    }
+
+    /// Writes some more of the entries, as far as `left` allows; whether all are written.
+    pub fn save_more(&mut self, left: &mut usize) -> bool {
+        self.tracked.get().is_none_or(|tracked| tracked.write_more(&mut self.buckets, left))
+    }
+
+    /// Writes what has not been written for the checkpoint in flight: before the table changes as a whole.
+    #[inline]
+    pub fn finish_save(&mut self) {
+        if let Some(tracked) = self.tracked.get()
+            && tracked.is_in_flight()
+        {
+            tracked.write_more(&mut self.buckets, &mut usize::MAX.clone());
+        }
+    }
+
+    /// An empty table with room for `n` entries that takes the place of this one, which is to be [drained](Slots::drain) into it.
+    pub fn successor(&mut self, n: usize) -> Self {
+        self.finish_save();
+        let mut other = Self::for_entries(n);
+        if let (Some(new), Some(old)) = (other.tracked.get(), self.tracked.get()) {
+            new.succeed(old);
+        }
+        other
+    }
+
+    /// Both are empty, or `other` is not tracked and this one empty: takes the entries of `other`, which count as changed, and
+    /// gives it the memory.
+    pub fn adopt(&mut self, other: &mut Slots<T>) {
+        self.finish_save();
+        if let Some(tracked) = self.tracked.get()
+            && self.taken == 0
+        {
+            // Nothing of marks and phases remains: the other one knows of none.
+            self.buckets.iter_mut().for_each(|bucket| bucket.tags = Tags::default());
+            tracked.start_over();
+        }
+        std::mem::swap(&mut self.buckets, &mut other.buckets);
+        std::mem::swap(&mut self.taken, &mut other.taken);
+        std::mem::swap(&mut self.limit, &mut other.limit);
+    }
+
+    /// Before the entries of a bucket change.
+    #[inline(always)]
+    fn touch(&mut self, bucket: usize) {
+        if let (Some(tracked), Some(bucket)) = (self.tracked.get(), self.buckets.get_mut(bucket)) {
+            tracked.touch(bucket);
+        }
+    }
+
+    /// Puts in an entry that is not there, and has changed; returns its place.
     pub fn add(&mut self, hash: u64, entry: T) -> Place {
+        self.put(hash, entry, true)
+    }
+
+    /// The same; `changed` says whether the entry is not as the last checkpoint has it.
+    pub fn put(&mut self, hash: u64, entry: T, changed: bool) -> Place {
         // One slot stays free: every search ends.
         assert!(self.taken + 1 < self.buckets.len() * SLOTS, "no room for an entry was asked for");
         let mut bucket = hash as usize;
         loop {
             bucket &= self.buckets.len() - 1;
             if let Some(i) = self.buckets[bucket].tags.free().next() {
-                self.buckets[bucket].fill(i, hash, entry);
-                self.taken += 1;
+                self.put_at(Place::new(bucket, i), hash, entry, changed);
                 return Place::new(bucket, i);
             }
             bucket += 1;
+        }
+    }
+
+    /// Puts an entry into a free slot.
+    fn put_at(&mut self, place: Place, hash: u64, entry: T, changed: bool) {
+        let (bucket, i) = place.parts();
+        self.touch(bucket);
+        self.buckets[bucket].fill(i, hash, entry);
+        self.taken += 1;
+        if changed && self.tracked.get().is_some() {
+            self.buckets[bucket].tags.mark(i);
         }
     }
 
@@ -134,28 +215,43 @@ impl<T> Slots<T> {
     #[inline]
     pub fn get(&self, place: Place) -> Option<&T> {
         let (bucket, i) = place.parts();
-        let bucket = self.buckets.get(bucket).filter(|b| b.tags.is_taken(i))?;
-        // SAFETY: the slot is taken, so by the invariant it is initialized.
-        Some(unsafe { bucket.data[i].assume_init_ref() })
+        self.buckets.get(bucket)?.get(i)
     }
 
     /// Frees a place; gives out what lay there, if something did.
     #[inline]
     pub fn take(&mut self, place: Place) -> Option<T> {
+        self.take_marked(place).map(|(entry, _)| entry)
+    }
+
+    /// The same, and whether it has changed since the last checkpoint.
+    #[inline]
+    pub fn take_marked(&mut self, place: Place) -> Option<(T, bool)> {
         let (bucket, i) = place.parts();
+        self.touch(bucket);
+        let tracks = self.tracked.get().is_some();
         let bucket = self.buckets.get_mut(bucket).filter(|b| b.tags.is_taken(i))?;
+        let changed = tracks && bucket.tags.is_marked(i);
+        if tracks {
+            bucket.tags.unmark(i);
+        }
         bucket.tags.clear(i);
         self.taken -= 1;
         // SAFETY: the slot was taken, so by the invariant it is initialized; its tag now says that it is not, so the value
         // is read once only.
-        Some(unsafe { bucket.data[i].assume_init_read() })
+        Some((unsafe { bucket.data[i].assume_init_read() }, changed))
     }
 
-    /// What lies at a place, if something does.
+    /// What lies at a place, if something does, to be changed.
     #[inline]
     pub fn get_mut(&mut self, place: Place) -> Option<&mut T> {
         let (bucket, i) = place.parts();
+        self.touch(bucket);
+        let tracks = self.tracked.get().is_some();
         let bucket = self.buckets.get_mut(bucket).filter(|b| b.tags.is_taken(i))?;
+        if tracks {
+            bucket.tags.mark(i);
+        }
         // SAFETY: the slot is taken, so by the invariant it is initialized.
         Some(unsafe { bucket.data[i].assume_init_mut() })
     }
@@ -177,19 +273,18 @@ impl<T> Slots<T> {
                 home.is_some_and(|home| next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask)
             };
             let moves = (0..SLOTS).map(|i| Place::new(next, i)).find(went_past);
-            if let Some(entry) = moves.and_then(|from| self.take(from))
+            if let Some((entry, changed)) = moves.and_then(|from| self.take_marked(from))
                 && let Some(i) = self.buckets[hole].tags.free().next()
             {
                 let hash = hash_of(&entry);
-                self.buckets[hole].fill(i, hash, entry);
-                self.taken += 1;
+                self.put_at(Place::new(hole, i), hash, entry, changed);
                 hole = next;
             }
         }
         Some(removed)
     }
 
-    fn places(&self) -> impl Iterator<Item = Place> + use<T> {
+    fn places(&self) -> impl Iterator<Item = Place> + use<T, O> {
         (0..self.buckets.len()).flat_map(|bucket| (0..SLOTS).map(move |i| Place::new(bucket, i)))
     }
 
@@ -198,28 +293,29 @@ impl<T> Slots<T> {
         self.places().filter_map(|place| self.get(place))
     }
 
-    /// Empties all slots into `f`.
-    pub fn drain(&mut self, mut f: impl FnMut(T)) {
+    /// Empties all slots into `f`, which is told whether the entry has changed since the last checkpoint.
+    pub fn drain(&mut self, mut f: impl FnMut(T, bool)) {
         // Each is freed before `f` has it: should `f` panic, nothing is dropped twice.
         for place in self.places() {
-            if let Some(entry) = self.take(place) {
-                f(entry);
+            if let Some((entry, changed)) = self.take_marked(place) {
+                f(entry, changed);
             }
         }
     }
 }
 
 /// Slots with their bounds at hand: in a loop over many look-ups nothing is loaded from behind a reference twice.
-pub(super) struct View<'a, T> {
+pub(super) struct View<'a, T, O: Only<Tracked<T>> = Untracked> {
     buckets: &'a mut [Bucket<T>],
     taken: &'a mut usize,
+    tracked: &'a mut O,
 }
 
-impl<'a, T> View<'a, T> {
+impl<'a, T, O: Only<Tracked<T>>> View<'a, T, O> {
     /// The same for shorter.
     #[inline(always)]
-    pub fn again(&mut self) -> View<'_, T> {
-        View { buckets: self.buckets, taken: self.taken }
+    pub fn again(&mut self) -> View<'_, T, O> {
+        View { buckets: self.buckets, taken: self.taken, tracked: self.tracked }
     }
 
     /// How much memory the slots take.
@@ -241,7 +337,7 @@ impl<'a, T> View<'a, T> {
         is: impl Fn(&T) -> bool,
         make: impl FnOnce() -> T,
     ) -> (Result<Place, Place>, &'a mut T) {
-        let View { buckets, taken } = self;
+        let View { buckets, taken, tracked } = self;
         let mut bucket = hash as usize;
         loop {
             bucket &= buckets.len() - 1;
@@ -249,7 +345,11 @@ impl<'a, T> View<'a, T> {
             for i in tags.like(hash) {
                 // SAFETY: `like` gives only slots that are taken, so by the invariant it is initialized.
                 if is(unsafe { buckets[bucket].data[i].assume_init_ref() }) {
-                    // SAFETY: as above; nothing has changed it since.
+                    if let Some(tracked) = tracked.get() {
+                        tracked.touch(&mut buckets[bucket]);
+                        buckets[bucket].tags.mark(i);
+                    }
+                    // SAFETY: as above; nothing has changed it since, and to touch and to mark leave it where it is.
                     let entry = unsafe { buckets[bucket].data[i].assume_init_mut() };
                     return (Ok(Place::new(bucket, i)), entry);
                 }
@@ -257,6 +357,11 @@ impl<'a, T> View<'a, T> {
             if let Some(i) = tags.free().next() {
                 // One slot stays free: every search ends.
                 assert!(*taken + 1 < buckets.len() * SLOTS, "no room for an entry was asked for");
+                if let Some(tracked) = tracked.get() {
+                    tracked.touch(&mut buckets[bucket]);
+                    // Should `make` panic, a free slot is marked, which means nothing.
+                    buckets[bucket].tags.mark(i);
+                }
                 let entry = buckets[bucket].fill(i, hash, make());
                 *taken += 1;
                 return (Err(Place::new(bucket, i)), entry);
@@ -284,6 +389,19 @@ impl<'a, T> View<'a, T> {
 }
 
 impl<T> Bucket<T> {
+    /// What lies in a slot, if something does.
+    #[inline]
+    fn get(&self, i: usize) -> Option<&T> {
+        // SAFETY: the slot is taken, so by the invariant it is initialized.
+        self.tags.is_taken(i).then(|| unsafe { self.data[i].assume_init_ref() })
+    }
+
+    /// The entries in some of the slots.
+    #[inline]
+    pub fn entries(&self, slots: Found) -> Entries<'_, T> {
+        Entries { bucket: self, slots }
+    }
+
     /// Fills a free slot.
     #[inline(never)]
     fn fill(&mut self, i: usize, hash: u64, value: T) -> &mut T {
@@ -295,10 +413,28 @@ impl<T> Bucket<T> {
     }
 }
 
-impl<T> Drop for Slots<T> {
+/// Some of the entries of a bucket.
+pub(super) struct Entries<'a, T> {
+    bucket: &'a Bucket<T>,
+    slots: Found,
+}
+
+impl<'a, T> Iterator for Entries<'a, T> {
+    type Item = &'a T;
+    #[inline]
+    fn next(&mut self) -> Option<&'a T> {
+        self.bucket.get(self.slots.next()?)
+    }
+}
+
+impl<T, O: Only<Tracked<T>>> Drop for Slots<T, O> {
     fn drop(&mut self) {
+        if let Some(tracked) = self.tracked.get() {
+            // Whoever drops it in flight does not want it written: the job has failed.
+            tracked.give_up();
+        }
         if std::mem::needs_drop::<T>() {
-            self.drain(drop);
+            self.drain(|entry, _| drop(entry));
         }
     }
 }

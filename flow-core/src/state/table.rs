@@ -3,17 +3,23 @@
 //! Open addressing: a look-up begins at the bucket its hash says, whose tags are compared at once, and goes on to the next;
 //! it ends at a bucket with a free slot, which is where a new key goes. When a key leaves, those that had gone past its bucket move up.
 
-use super::Keep;
 use super::slots::Slots;
+use super::track::{Tracked, next_gone};
+use super::{Keep, Mode, Volatile};
+use crate::checkpoint::records::{Part, Record, Records, broken};
+use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
 use crate::exchange::key_group;
 
-/// From key to value.
-pub struct KeyTable<K, V> {
-    slots: Slots<(K, V)>,
+/// What a table tracks in mode `M`.
+type TrackedIn<M, T> = <M as Mode>::Only<Tracked<T>>;
+
+/// From key to value, in a pipeline of mode `M`.
+pub struct KeyTable<K, V, M: Mode = Volatile> {
+    slots: Slots<(K, V), TrackedIn<M, (K, V)>>,
 }
 
-impl<K, V> Default for KeyTable<K, V> {
+impl<K, V, M: Mode> Default for KeyTable<K, V, M> {
     fn default() -> Self {
         KeyTable { slots: Slots::for_entries(1) }
     }
@@ -26,7 +32,7 @@ pub(super) fn spread(hash: u64) -> u64 {
     hash.rotate_left(32)
 }
 
-impl<K, V> KeyTable<K, V> {
+impl<K, V, M: Mode> KeyTable<K, V, M> {
     /// How many keys there are.
     pub fn len(&self) -> usize {
         self.slots.taken()
@@ -48,9 +54,9 @@ impl<K, V> KeyTable<K, V> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) {
-        let mut larger = Slots::for_entries(self.len() + n);
-        self.slots.drain(|e| {
-            larger.add(spread(hash_of(&e.0)), e);
+        let mut larger = self.slots.successor(self.len() + n);
+        self.slots.drain(|e, changed| {
+            larger.put(spread(hash_of(&e.0)), e, changed);
         });
         self.slots = larger;
     }
@@ -59,10 +65,14 @@ impl<K, V> KeyTable<K, V> {
     #[cold]
     #[inline(never)]
     pub fn retain(&mut self, stays: impl Fn(&V) -> bool, hash_of: impl Fn(&K) -> u64) {
-        let mut kept = Slots::for_entries(self.iter().filter(|e| stays(&e.1)).count().max(1));
-        self.slots.drain(|e| {
+        let limit = self.slots.bytes();
+        let mut kept = self.slots.successor(self.iter().filter(|e| stays(&e.1)).count().max(1));
+        self.slots.drain(|e, changed| {
+            let hash = hash_of(&e.0);
             if stays(&e.1) {
-                kept.add(spread(hash_of(&e.0)), e);
+                kept.put(spread(hash), e, changed);
+            } else if let Some(tracked) = kept.tracked() {
+                tracked.gone.note(key_group(hash), &e, limit);
             }
         });
         self.slots = kept;
@@ -91,7 +101,12 @@ impl<K, V> KeyTable<K, V> {
         hash_of: impl Fn(&K) -> u64,
     ) -> Option<(K, V)> {
         let place = self.slots.find(spread(hash), |e| is(&e.0))?;
-        self.slots.remove(place, |e| spread(hash_of(&e.0)))
+        let gone = self.slots.remove(place, |e| spread(hash_of(&e.0)))?;
+        let limit = self.slots.bytes();
+        if let Some(tracked) = self.slots.tracked() {
+            tracked.gone.note(key_group(hash), &gone, limit);
+        }
+        Some(gone)
     }
 
     /// The entry of a key, if it is there.
@@ -112,32 +127,51 @@ impl<K, V> KeyTable<K, V> {
         self.slots.iter()
     }
 
-    /// Writes the entries of one key group.
+    /// A checkpoint: what has changed goes to `out`, or all there is, as it is now; [`KeyTable::save_more`] writes it.
     ///
     /// # Errors
-    /// What [`Keep::write`] reports.
-    pub fn snapshot<M>(&self, group: usize, out: &mut Vec<u8>, hash_of: impl Fn(&K) -> u64) -> Result<()>
+    /// When the mode keeps no state.
+    pub(crate) fn begin_save(
+        &mut self,
+        out: &Groups,
+        part: Part,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+    ) -> Result<()>
     where
         K: Keep<M>,
         V: Keep<M>,
     {
-        if self.is_empty() {
-            return Ok(());
-        }
         K::kept(|| {
-            for (key, value) in self.iter().filter(|e| key_group(hash_of(&e.0)) == group) {
-                key.write(out)?;
-                value.write(out)?;
-            }
+            let section = out.section(part, &[], &[]);
+            let out = out.clone();
+            self.slots.begin_save(|tracked| {
+                let gone = tracked.gone.since_last(|entry, out| entry.0.write(out));
+                match &gone {
+                    Some(gone) if !out.is_whole() => write_gone(gone, &section, &out),
+                    None if !out.is_whole() => out.drop_sections(part, &[]),
+                    _ => {}
+                }
+                let whole = out.is_whole() || gone.is_none();
+                let save = move |entries: super::slots::Entries<'_, (K, V)>| {
+                    let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
+                    out.put(&section, hashed, |e, out| e.0.write(out), |e, out| e.1.write(out));
+                };
+                tracked.begin(whole, Box::new(save));
+            });
             Ok(())
         })
     }
 
-    /// Adds entries that [`KeyTable::snapshot`] wrote.
+    /// Goes on with what [`KeyTable::begin_save`] began, as far as `left` allows; whether that is written.
+    pub(crate) fn save_more(&mut self, left: &mut usize) -> bool {
+        self.slots.save_more(left)
+    }
+
+    /// Adds the entries of a checkpoint.
     ///
     /// # Errors
-    /// What [`Keep::read`] reports.
-    pub fn restore<M>(&mut self, mut bytes: &[u8], hash_of: impl Fn(&K) -> u64) -> Result<()>
+    /// When they are not of these types.
+    pub(crate) fn restore(&mut self, bytes: &[u8], hash_of: impl Fn(&K) -> u64) -> Result<()>
     where
         K: Keep<M>,
         V: Keep<M>,
@@ -146,13 +180,31 @@ impl<K, V> KeyTable<K, V> {
             return Ok(());
         }
         K::kept(|| {
-            while !bytes.is_empty() {
-                let (key, value) = (K::read(&mut bytes)?, V::read(&mut bytes)?);
-                let hash = hash_of(&key);
-                self.reserve(1, &hash_of);
-                self.slots.add(spread(hash), (key, value));
+            for record in Records(bytes) {
+                if let Record::Put { key, value } = record? {
+                    let entry = (read_all::<M, K>(key)?, read_all::<M, V>(value)?);
+                    let hash = hash_of(&entry.0);
+                    self.reserve(1, &hash_of);
+                    self.slots.add(spread(hash), entry);
+                }
             }
             Ok(())
         })
     }
+}
+
+#[inline(never)]
+fn write_gone(mut gone: &[u8], section: &Section, out: &Groups) {
+    while let Some((group, key)) = next_gone(&mut gone) {
+        out.remove(section, group, key);
+    }
+}
+
+/// Reads a value that takes up all of `bytes`.
+///
+/// # Errors
+/// When it does not, or is of another type.
+pub(crate) fn read_all<M, T: Keep<M>>(mut bytes: &[u8]) -> Result<T> {
+    let value = T::read(&mut bytes)?;
+    if bytes.is_empty() { Ok(value) } else { Err(broken("something stands behind a value")) }
 }

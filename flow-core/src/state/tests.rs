@@ -39,7 +39,7 @@ proptest! {
 
     #[test]
     fn a_key_table_is_a_map(width in 0..4u64, batches in prop::collection::vec(prop::collection::vec(0..400u64, 0..200), 0..8)) {
-        let (mut table, mut map) = (KeyTable::default(), HashMap::new());
+        let (mut table, mut map) = (KeyTable::<u64, String>::default(), HashMap::new());
         for batch in &batches {
             table.reserve(batch.len(), |k| hash(width, *k));
             for (i, key) in batch.iter().enumerate() {
@@ -62,7 +62,7 @@ proptest! {
 
     #[test]
     fn a_pane_is_a_map_in_order(width in 0..4u64, actions in actions()) {
-        let mut pane = Pane::default();
+        let mut pane = Pane::<u64, String>::default();
         let (mut order, mut map) = (Vec::new(), HashMap::new());
         for action in actions {
             match action {
@@ -109,7 +109,7 @@ proptest! {
 #[test]
 #[should_panic(expected = "no room for an entry was asked for")]
 fn a_table_is_never_full() {
-    let mut table = KeyTable::default();
+    let mut table = KeyTable::<u64, ()>::default();
     for key in 0..100u64 {
         table.entry(hash_key(&key), |k| *k == key, || (key, ()));
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::op::key_fn::NoKey;
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, EdgeRef, Meta, Push};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{IntoMillis, Millis};
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -291,7 +291,7 @@ where
     W: Assign,
     A: Aggregate<F::Value, Acc: Keep<M>>,
     P: Policy<Row<X, F, A>, F::Value>,
-    M: 'static,
+    M: Mode,
 {
     type Out = P::Emit;
     type Stamp = C::Stamp;

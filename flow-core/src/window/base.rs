@@ -10,6 +10,7 @@ use crate::metrics::Counter;
 use crate::op::operator::operator_error;
 use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Meta, OpenCx, Push, Stamp};
+use crate::state::Mode;
 use crate::time::{Millis, Timestamp};
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -32,7 +33,7 @@ pub type Load<X, F, A, P> =
     <P as Policy<Row<X, F, A>, <F as KeyTypes<X>>::Value>>::Load<Lift<X, F, A>, <F as KeyTypes<X>>::Rest>;
 pub type ItemOf<X, F, A, P> = Item<<F as KeyTypes<X>>::Route, Load<X, F, A, P>>;
 pub type MergedOf<X, F, A> = Merged<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
-pub type PanesOf<X, F, A> = Panes<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
+pub type PanesOf<X, F, A, M> = Panes<<F as KeyTypes<X>>::Key, Accu<X, F, A>, M>;
 
 /// Entries fired between two looks at the room downstream.
 pub const FIRED_AT_ONCE: usize = 256;
@@ -116,26 +117,30 @@ where
     }
 
     /// See [`add_run`].
-    pub fn add_run(
+    pub fn add_run<M: Mode>(
         &mut self,
-        panes: &mut PanesOf<X, F, A>,
+        panes: &mut PanesOf<X, F, A, M>,
         items: &mut IntoIter<ItemOf<X, F, A, P>>,
         n: usize,
     ) -> usize {
-        add_run::<X, F, A, P>(panes, items, n, &self.key, &self.aggregate).unwrap_or_else(|error| {
+        add_run::<X, F, A, P, M>(panes, items, n, &self.key, &self.aggregate).unwrap_or_else(|error| {
             self.overflow(error);
             0
         })
     }
 
     /// Takes what a sender has merged, for a pane that has not fired; gives it back emptied.
-    pub fn merge(&mut self, panes: &mut PanesOf<X, F, A>, mut part: MergedOf<X, F, A>) -> MergedOf<X, F, A> {
+    pub fn merge<M: Mode>(
+        &mut self,
+        panes: &mut PanesOf<X, F, A, M>,
+        mut part: MergedOf<X, F, A>,
+    ) -> MergedOf<X, F, A> {
         let (key, aggregate) = (&self.key, &self.aggregate);
         let (Merged::Whole(span, _) | Merged::Part(span, _)) = &part;
         let home = panes.select(*span, false);
         let merged = match &mut part {
             Merged::Whole(_, table) if home.is_empty() => {
-                std::mem::swap(home, table);
+                home.adopt(table);
                 Ok(())
             }
             Merged::Whole(_, table) => {

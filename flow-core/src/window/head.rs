@@ -4,30 +4,30 @@ use super::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
 use super::late::Policy;
 use super::merging::Merged;
 use super::panes::Panes;
+use super::saved;
 use super::spans::Open;
 use super::spec::Assign;
 use crate::aggregate::{Aggregate, Algebra};
+use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::Timestamp;
-use std::marker::PhantomData;
 use std::vec::IntoIter;
 
 /// The head of a window's stage.
-pub struct WindowHead<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> {
+pub struct WindowHead<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M: Mode> {
     base: Base<X, F, A, P, S, N>,
     assign: W,
-    panes: PanesOf<X, F, A>,
+    panes: PanesOf<X, F, A, M>,
     /// How many entries of the pane being fired have left; only where panes stay after firing.
     fired: usize,
-    types: PhantomData<fn() -> M>,
 }
 
-impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> WindowHead<X, F, W, A, P, S, N, M> {
+impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M: Mode> WindowHead<X, F, W, A, P, S, N, M> {
     pub fn new(base: Base<X, F, A, P, S, N>, assign: W) -> Self {
-        WindowHead { base, assign, panes: Panes::default(), fired: 0, types: PhantomData }
+        WindowHead { base, assign, panes: Panes::default(), fired: 0 }
     }
 }
 
@@ -40,6 +40,7 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
+    M: Mode,
 {
     /// Takes one item for any pane, or none.
     #[inline(never)]
@@ -175,7 +176,7 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = MergedOf<X, F, A>;
 
@@ -245,13 +246,17 @@ where
         Fire::Done
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let key = &self.base.key;
-        super::saved::snapshot::<M, _, _>(&self.panes, group, out, |k| key.hash(k))
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.base.key.clone();
+        saved::begin_save(&mut self.panes, out, move |k| key.hash(k))
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        saved::save_more(&mut self.panes, left)
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let key = &self.base.key;
-        super::saved::restore::<M, _, _>(&mut self.panes, bytes, |k| key.hash(k))
+        saved::restore(&mut self.panes, bytes, |k| key.hash(k), |_| Ok(()))
     }
 }

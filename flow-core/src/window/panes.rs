@@ -1,23 +1,27 @@
 //! The open panes of a window operator, in order of time. Pure: no edges, no clock.
 
+use super::saved::Notes;
 use super::spans::{Open, Spans};
 use super::spec::Span;
-use crate::state::Pane;
+use crate::state::{Mode, Only, Pane, Volatile};
 use crate::time::Timestamp;
 
-/// The open panes, by their ends.
-pub struct Panes<K, A> {
+/// The open panes, by their ends, in a pipeline of mode `M`.
+pub struct Panes<K, A, M: Mode = Volatile> {
     /// What is open, and in which of the `tables`.
     pub spans: Spans,
     /// A slot is empty when its pane has been removed.
-    tables: Vec<Option<Pane<K, A>>>,
+    pub(super) tables: Vec<Option<Pane<K, A, M>>>,
     /// Emptied tables, to be used again.
-    spare: Vec<Pane<K, A>>,
+    spare: Vec<Pane<K, A, M>>,
+    /// What the checkpoints say.
+    pub(super) notes: M::Only<Notes>,
 }
 
-impl<K, A> Default for Panes<K, A> {
+impl<K, A, M: Mode> Default for Panes<K, A, M> {
     fn default() -> Self {
-        Panes { spans: Spans::default(), tables: Vec::new(), spare: Vec::new() }
+        let (tables, spare, notes) = (Vec::new(), Vec::new(), <M::Only<Notes>>::default());
+        Panes { spans: Spans::default(), tables, spare, notes }
     }
 }
 
@@ -25,10 +29,10 @@ impl<K, A> Default for Panes<K, A> {
 const SPARE_MAX: usize = 16;
 const SPARE_BYTES_MAX: usize = 1 << 22;
 
-impl<K, A> Panes<K, A> {
+impl<K, A, M: Mode> Panes<K, A, M> {
     /// The table at a slot that the spans gave.
     #[inline]
-    pub fn table(&mut self, slot: usize) -> Option<&mut Pane<K, A>> {
+    pub fn table(&mut self, slot: usize) -> Option<&mut Pane<K, A, M>> {
         self.tables.get_mut(slot)?.as_mut()
     }
 
@@ -39,7 +43,7 @@ impl<K, A> Panes<K, A> {
 
     /// The table of the pane of `span`, opened if need be, and then as one that has fired or not.
     #[inline(never)]
-    pub fn select(&mut self, span: Span, fired: bool) -> &mut Pane<K, A> {
+    pub fn select(&mut self, span: Span, fired: bool) -> &mut Pane<K, A, M> {
         let (slot, new) = self.spans.select(span, fired);
         if slot == self.tables.len() {
             self.tables.push(None);
@@ -54,9 +58,16 @@ impl<K, A> Panes<K, A> {
     }
 
     /// Takes a pane out; give its table back with [`Panes::reuse`].
-    pub fn remove(&mut self, at: usize) -> Option<Pane<K, A>> {
+    pub fn remove(&mut self, at: usize) -> Option<Pane<K, A, M>> {
+        if let Some(notes) = self.notes.get()
+            && let Some(open) = self.spans.iter().nth(at)
+        {
+            notes.removed(open.span);
+        }
         let slot = self.spans.remove(at)?;
-        self.tables[slot].take()
+        let mut pane = self.tables[slot].take()?;
+        pane.finish_save();
+        Some(pane)
     }
 
     /// Takes a pane out, and keeps its table for the next.
@@ -67,7 +78,7 @@ impl<K, A> Panes<K, A> {
     }
 
     /// Keeps an emptied table for the next pane, unless that would keep much memory for what may never come.
-    pub fn reuse(&mut self, mut table: Pane<K, A>) {
+    pub fn reuse(&mut self, mut table: Pane<K, A, M>) {
         table.clear();
         let spare: usize = self.spare.iter().map(Pane::bytes).sum();
         if self.spare.is_empty() || (self.spare.len() < SPARE_MAX && spare + table.bytes() <= SPARE_BYTES_MAX)
@@ -77,19 +88,23 @@ impl<K, A> Panes<K, A> {
     }
 
     /// All open panes, by their ends.
-    pub fn iter(&self) -> impl Iterator<Item = (&Open, &Pane<K, A>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Open, &Pane<K, A, M>)> {
         self.with_tables(self.spans.iter())
     }
 
     /// The open panes that begin at `from` or later and before `until`, by their ends.
-    pub fn within(&self, from: i128, until: i128) -> impl DoubleEndedIterator<Item = (&Open, &Pane<K, A>)> {
+    pub fn within(
+        &self,
+        from: i128,
+        until: i128,
+    ) -> impl DoubleEndedIterator<Item = (&Open, &Pane<K, A, M>)> {
         self.with_tables(self.spans.within(from, until))
     }
 
     fn with_tables<'a>(
         &'a self,
         spans: impl DoubleEndedIterator<Item = &'a Open>,
-    ) -> impl DoubleEndedIterator<Item = (&'a Open, &'a Pane<K, A>)> {
+    ) -> impl DoubleEndedIterator<Item = (&'a Open, &'a Pane<K, A, M>)> {
         spans.filter_map(|open| Some((open, self.tables[open.slot].as_ref()?)))
     }
 

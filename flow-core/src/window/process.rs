@@ -7,11 +7,13 @@ use super::late::Policy;
 use super::spec::{Closes, Windowed};
 use super::windowing::{Suits, Windowing};
 use crate::aggregate::{Agg, Aggregate, Collect};
+use crate::checkpoint::Groups;
+use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::op::{Chain, Either, KeyFn, KeyTypes, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Push, Stamp, Tail};
-use crate::state::{Keep, KeyTable};
+use crate::state::{Keep, KeyTable, Mode};
 use crate::time::Timestamp;
 use std::marker::PhantomData;
 
@@ -205,7 +207,7 @@ where
     U: 'static,
     G: Fn(&mut WindowCx<'_, F::Key, I, U>, V) + Clone + Send + 'static,
     P: Policy<RowOf<X, F, V>, F::Value> + Policy<U, F::Value>,
-    M: 'static,
+    M: Mode,
 {
     type Out = <P as Policy<U, F::Value>>::Emit;
     type Stamp = C::Stamp;
@@ -218,12 +220,12 @@ where
 }
 
 /// What lies directly behind a window's head.
-struct Process<X, F: KeyTypes<X>, V, I, U, G, P, M, N> {
+struct Process<X, F: KeyTypes<X>, V, I, U, G, P, M: Mode, N> {
     key: F,
     init: I,
     f: G,
     /// The state of the keys of which a window has fired.
-    states: KeyTable<F::Key, I>,
+    states: KeyTable<F::Key, I, M>,
     next: N,
     types: PhantomData<fn(X, V) -> (U, P, M)>,
 }
@@ -238,7 +240,7 @@ where
     U: 'static,
     G: Fn(&mut WindowCx<'_, F::Key, I, U>, V) + Clone + Send + 'static,
     P: Policy<RowOf<X, F, V>, F::Value> + Policy<U, F::Value>,
-    M: 'static,
+    M: Mode,
     S: Stamp,
     N: Push<<P as Policy<U, F::Value>>::Emit, S>,
 {
@@ -275,7 +277,7 @@ where
     U: 'static,
     G: Send + 'static,
     P: 'static,
-    M: 'static,
+    M: Mode,
     N: Tail,
 {
     forward_tail!(next);
@@ -284,13 +286,17 @@ where
         true
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let key = &self.key;
-        self.states.snapshot::<M>(group, out, |k| key.hash(k))
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.key.clone();
+        self.states.begin_save(out, Part::Behind, move |k| key.hash(k))
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.states.save_more(left)
     }
 
     fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let key = &self.key;
-        self.states.restore::<M>(bytes, |k| key.hash(k))
+        self.states.restore(bytes, |k| key.hash(k))
     }
 }

@@ -5,7 +5,7 @@ use super::late::Policy;
 use super::panes::Panes;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::op::KeyFn;
-use crate::state::Pane;
+use crate::state::{Mode, Pane};
 use std::vec::IntoIter;
 
 /// Elements whose look-ups are begun together, where the table is larger than the caches.
@@ -16,8 +16,8 @@ const CHUNK: usize = 64;
 /// # Errors
 /// When the aggregate leaves its range.
 #[inline(never)]
-pub fn add_run<X, F, A, P>(
-    panes: &mut Panes<F::Key, A::Acc>,
+pub fn add_run<X, F, A, P, M>(
+    panes: &mut Panes<F::Key, A::Acc, M>,
     items: &mut IntoIter<ItemOf<X, F, A, P>>,
     n: usize,
     key: &F,
@@ -27,6 +27,7 @@ where
     F: KeyFn<X>,
     A: Aggregate<F::Value>,
     P: Policy<Row<X, F, A>, F::Value>,
+    M: Mode,
 {
     let mut left = n;
     while left > 0 {
@@ -65,8 +66,8 @@ where
 /// # Errors
 /// When the aggregate leaves its range.
 #[inline(never)]
-pub fn merge_part<X, F, A>(
-    table: &mut Pane<F::Key, A::Acc>,
+pub fn merge_part<X, F, A, M>(
+    table: &mut Pane<F::Key, A::Acc, M>,
     entries: &mut Vec<(u64, F::Key, A::Acc)>,
     key: &F,
     aggregate: &A,
@@ -74,6 +75,7 @@ pub fn merge_part<X, F, A>(
 where
     F: KeyFn<X>,
     A: Aggregate<F::Value>,
+    M: Mode,
 {
     let mut entries = entries.drain(..);
     while !entries.as_slice().is_empty() {

@@ -1,76 +1,148 @@
-//! How a window operator's panes are written down, key group by key group.
+//! How a window operator's panes are written down: a section for each pane, in which the keys are.
 //!
 //! ```text
-//! ( start end fired count ( key accumulator )^count )*      bounds as little-endian i128, count as u32
+//! name of a section    start length       of the pane, as postcard writes i128
+//! header               fired              u8, 0 or 1
+//! entry                key -> accumulator
 //! ```
+//!
+//! A pane that has gone since the last checkpoint is a section that is dropped. What belongs to no pane stands in a section without a name,
+//! under an empty key.
 
 use super::panes::Panes;
+use super::spans::Open;
 use super::spec::Span;
+use crate::checkpoint::Groups;
+use crate::checkpoint::records::{Part, Record, Records, broken};
 use crate::error::{Error, ErrorKind, Result};
-use crate::exchange::key_group;
-use crate::state::Keep;
+use crate::state::{Durable, Keep, Mode, Only, read_all};
+use std::collections::BTreeSet;
 
-/// Writes the entries of one key group.
-pub(super) fn snapshot<M, K: Keep<M>, A: Keep<M>>(
-    panes: &Panes<K, A>,
-    group: usize,
-    out: &mut Vec<u8>,
-    hash_of: impl Fn(&K) -> u64,
-) -> Result<()> {
-    if panes.entries() == 0 {
-        return Ok(());
+/// Panes that have gone between two checkpoints of which each is remembered; where there are more, everything is written.
+const GONE_MAX: usize = 1 << 14;
+
+/// What the last checkpoint says of the panes.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// Whether there has been one.
+    begun: bool,
+    /// The panes that have gone since.
+    gone: Vec<Span>,
+    lost: bool,
+    /// The panes of which it says that they have fired.
+    fired: BTreeSet<Span>,
+    /// The table that is being written.
+    at: usize,
+}
+
+impl Notes {
+    /// A pane has gone.
+    pub fn removed(&mut self, span: Span) {
+        self.fired.remove(&span);
+        self.lost |= self.begun && self.gone.len() >= GONE_MAX;
+        if self.lost {
+            self.gone = Vec::new();
+        } else if self.begun {
+            self.gone.push(span);
+        }
     }
+
+    /// Begins a checkpoint; whether all entries have to be written.
+    fn begin(&mut self, out: &Groups) -> Result<bool> {
+        let all = out.is_whole() || self.lost || !self.begun;
+        if all && !out.is_whole() {
+            out.drop_sections(Part::Head, &[]);
+        }
+        for span in std::mem::take(&mut self.gone).into_iter().filter(|_| !all) {
+            out.drop_sections(Part::Head, &name(span)?);
+        }
+        if all {
+            self.fired.clear();
+        }
+        (self.begun, self.lost, self.at) = (true, false, 0);
+        Ok(all)
+    }
+
+    /// Whether the last checkpoint does not say that a pane has fired.
+    fn is_news(&mut self, open: &Open) -> bool {
+        open.fired && self.fired.insert(open.span)
+    }
+}
+
+fn name(span: Span) -> Result<Vec<u8>> {
+    let mut name = Vec::new();
+    Keep::<Durable>::write(&(span.start, span.end.wrapping_sub(span.start)), &mut name)?;
+    Ok(name)
+}
+
+/// Begins to write the panes.
+pub(super) fn begin_save<M: Mode, K: Keep<M>, A: Keep<M>>(
+    panes: &mut Panes<K, A, M>,
+    out: &Groups,
+    hash_of: impl Fn(&K) -> u64 + Clone + Send + 'static,
+) -> Result<()> {
     K::kept(|| {
-        for (open, table) in panes.iter() {
-            let of_group = || table.iter().filter(|e| key_group(hash_of(&e.0)) == group);
-            let count = u32::try_from(of_group().count()).unwrap_or(u32::MAX);
-            if count == 0 {
-                continue;
+        let Panes { spans, tables, notes, .. } = panes;
+        let Some(notes) = notes.get() else { return Ok(()) };
+        let all = notes.begin(out)?;
+        for open in spans.iter() {
+            let section = out.section(Part::Head, &name(open.span)?, &[u8::from(open.fired)]);
+            if notes.is_news(open) && !all {
+                out.declare(&section);
             }
-            bounds(&open.span, open.fired, count, out);
-            for (key, value) in of_group() {
-                key.write(out)?;
-                value.write(out)?;
+            if let Some(Some(table)) = tables.get_mut(open.slot) {
+                table.begin_save(out, section, all, hash_of.clone())?;
             }
         }
         Ok(())
     })
 }
 
-fn bounds(span: &Span, fired: bool, count: u32, out: &mut Vec<u8>) {
-    out.extend_from_slice(&span.start.to_le_bytes());
-    out.extend_from_slice(&span.end.to_le_bytes());
-    out.push(u8::from(fired));
-    out.extend_from_slice(&count.to_le_bytes());
+/// Goes on with it, as far as `left` allows; whether all is written.
+pub(super) fn save_more<M: Mode, K, A>(panes: &mut Panes<K, A, M>, left: &mut usize) -> bool {
+    let Panes { tables, notes, .. } = panes;
+    let Some(notes) = notes.get() else { return true };
+    for table in tables.get_mut(notes.at..).unwrap_or_default() {
+        if table.as_mut().is_some_and(|table| !table.save_more(left)) {
+            return false;
+        }
+        notes.at += 1;
+    }
+    true
 }
 
-/// Adds what [`snapshot`] wrote.
-pub(super) fn restore<M, K: Keep<M>, A: Keep<M>>(
-    panes: &mut Panes<K, A>,
-    mut bytes: &[u8],
+/// Takes over what [`begin_save`] wrote; `other` is given what belongs to no pane.
+pub(super) fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
+    panes: &mut Panes<K, A, M>,
+    bytes: &[u8],
     hash_of: impl Fn(&K) -> u64,
+    mut other: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
     K::kept(|| {
-        while !bytes.is_empty() {
-            let (span, fired, count) = take_bounds(&mut bytes)?;
-            let table = panes.select(span, fired);
-            for _ in 0..count {
-                let (key, value) = (K::read(&mut bytes)?, A::read(&mut bytes)?);
-                table.push(hash_of(&key), key, value, &hash_of);
+        let mut pane = None;
+        for record in Records(bytes) {
+            match record? {
+                Record::Section { name: [], .. } => pane = None,
+                Record::Section { name, header } => {
+                    let span = read_all::<Durable, (i128, i128)>(name)?;
+                    let span = Span { start: span.0, end: span.0.wrapping_add(span.1) };
+                    pane = Some(panes.select(span, header == [1]));
+                }
+                Record::Put { key, value } => match &mut pane {
+                    Some(table) => {
+                        let (key, value) = (read_all::<M, K>(key)?, read_all::<M, A>(value)?);
+                        table.push(hash_of(&key), key, value, &hash_of);
+                    }
+                    None => other(value)?,
+                },
+                Record::Removed { .. } | Record::Dropped { .. } => return Err(broken("something is gone")),
             }
         }
         Ok(())
     })
-}
-
-fn take_bounds(bytes: &mut &[u8]) -> Result<(Span, bool, u32)> {
-    let start = i128::from_le_bytes(take(bytes)?);
-    let end = i128::from_le_bytes(take(bytes)?);
-    let [fired] = take(bytes)?;
-    Ok((Span { start, end }, fired != 0, u32::from_le_bytes(take(bytes)?)))
 }
 
 /// The next `N` bytes.
@@ -81,3 +153,6 @@ pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     *bytes = rest;
     Ok(*head)
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,7 +63,7 @@ where
         items: &mut IntoIter<ItemOf<X, F, A, P>>,
     ) -> Result<(), Overflow> {
         let n = items.len();
-        add_run::<X, F, A, P>(panes, items, n, &self.key, &self.aggregate).map(drop)
+        add_run::<X, F, A, P, _>(panes, items, n, &self.key, &self.aggregate).map(drop)
     }
     fn span(&self, time: Timestamp) -> Span {
         self.assign.span(time)

@@ -13,7 +13,7 @@ use crate::op::kind::{Ends, HasEventTime};
 use crate::op::proved::claim;
 use crate::op::{KeyFn, Kind};
 use crate::stage::{HeadStage, Push, Stamp};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, IntoMillis, Millis, Timestamp};
 
 /// The result of a window. The window is always there: `[start, end)`.
@@ -121,7 +121,7 @@ pub trait Assign: Clone + Send + 'static {
         P: Policy<Row<X, F, A>, F::Value>,
         S: Stamp,
         N: Push<P::Emit, S>,
-        M: 'static,
+        M: Mode,
         T: Tells,
     {
         time.stage(WindowHead::<X, F, Self, A, P, S, N, M>::new(base, self))

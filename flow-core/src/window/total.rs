@@ -11,6 +11,7 @@ use crate::aggregate::{
     Agg, Aggregate, Algebra, Count, FoldWith, Found, Overflow, ReduceWith, Sum, WrappingSum,
 };
 use crate::batch::Mark;
+use crate::checkpoint::Pieces;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::Ends;
 use crate::op::operator::operator_error;
@@ -223,17 +224,18 @@ where
         }
         Fire::Done
     }
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
+        let out = out.of(0);
         match &self.acc {
-            Some(acc) if group == 0 && self.touched => {
+            Some(acc) if self.touched => {
                 out.push(1);
                 acc.write(out)
             }
-            None if group == 0 => {
+            Some(_) => Ok(()),
+            None => {
                 out.push(0);
                 Ok(())
             }
-            _ => Ok(()),
         }
     }
     fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {

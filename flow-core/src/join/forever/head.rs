@@ -1,7 +1,8 @@
 //! The operator: two lists a key, from which elements go when their time to live is over.
 
+use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::exchange::{hash_key, key_group};
+use crate::exchange::hash_key;
 use crate::join::nothing::is_nothing;
 use crate::join::side::Crossing;
 use crate::metrics::Counter;
@@ -179,13 +180,14 @@ where
     /// ```text
     /// ( key ( count ( until time value )^count )^2 )*      little-endian: u32, i64
     /// ```
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let mut slots = self.keys.iter().filter(|(hash, _)| key_group(*hash) == group).peekable();
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
+        let mut slots = self.keys.iter().peekable();
         if slots.peek().is_none() {
             return Ok(());
         }
         Q::kept(|| {
-            slots.try_for_each(|(_, slot)| {
+            slots.try_for_each(|(hash, slot)| {
+                let out = out.of(hash);
                 slot.key.write(out)?;
                 write::<M, L>(&slot.value.left, out)?;
                 write::<M, R>(&slot.value.right, out)

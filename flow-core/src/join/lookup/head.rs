@@ -1,7 +1,8 @@
 //! The operator: a table of the right side, and the left elements that came before it was whole, or for whose rows there was no room.
 
+use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::exchange::{hash_key, key_group};
+use crate::exchange::hash_key;
 use crate::join::form::Leading;
 use crate::join::nothing::is_nothing;
 use crate::join::rows::ROWS_AT_ONCE;
@@ -215,20 +216,22 @@ where
     /// ```text
     /// ( 0 key count right^count )* ( 1 key time left )*      little-endian: u8, u32, i64
     /// ```
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let mut rows = self.table.iter().filter(|(hash, _)| key_group(*hash) == group).peekable();
-        let mut waiting = self.waiting.iter().filter(|left| key_group(left.hash) == group).peekable();
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
+        let mut rows = self.table.iter().peekable();
+        let mut waiting = self.waiting.iter().peekable();
         if rows.peek().is_none() && waiting.peek().is_none() {
             return Ok(());
         }
         Q::kept(|| {
-            rows.try_for_each(|(_, row)| {
+            rows.try_for_each(|(hash, row)| {
+                let out = out.of(hash);
                 out.push(0);
                 row.key.write(out)?;
                 out.extend_from_slice(&u32::try_from(row.value.len()).unwrap_or(u32::MAX).to_le_bytes());
                 row.value.iter().try_for_each(|right| right.write(out))
             })?;
             waiting.try_for_each(|left| {
+                let out = out.of(left.hash);
                 out.push(1);
                 left.route.write(out)?;
                 out.extend_from_slice(&left.time.0.to_le_bytes());

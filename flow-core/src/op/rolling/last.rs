@@ -2,6 +2,7 @@
 
 use super::{ByKeyGroup, Item};
 use crate::batch::Mark;
+use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::key_fn::{KeyFn, KeyTypes};
@@ -148,15 +149,17 @@ where
         Fire::Done
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+    /// ```text
+    /// ( key value )*
+    /// ```
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         if self.table.is_empty() {
             return Ok(());
         }
         <F::Key as Keep<M>>::kept(|| {
-            for (key, at) in
-                self.table.iter().filter(|e| crate::exchange::key_group(self.key.hash(&e.0)) == group)
-            {
+            for (key, at) in self.table.iter() {
                 if let Some(value) = &self.records[*at as usize] {
+                    let out = out.of(self.key.hash(key));
                     key.write(out)?;
                     value.write(out)?;
                 }

@@ -18,11 +18,13 @@ use super::keyed::KeyedStream;
 use super::operator::{OpError, operator_error};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
+use crate::checkpoint::Groups;
+use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::stage::{
     BuildCx, Count, EdgeKind, EdgeRef, Faults, Head, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail,
 };
-use crate::state::{Keep, KeyTable};
+use crate::state::{Keep, KeyTable, Mode};
 use crate::time::Grid;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -103,7 +105,7 @@ where
     C: Chain,
     F: KeyFn<C::Out, Key: Keep<M>>,
     R: Roll<F::Value, State: Keep<M>>,
-    M: 'static,
+    M: Mode,
 {
     type Out = (F::Key, R::Out);
     type Stamp = C::Stamp;
@@ -156,8 +158,8 @@ impl<X: 'static, F: Send + 'static, M: Send + 'static> Tail for ByKeyGroup<X, F,
 }
 
 /// The head of a rolling operator's stage.
-struct RollHead<X, F: KeyFn<X>, R: Roll<F::Value>, N, M> {
-    table: KeyTable<F::Key, R::State>,
+struct RollHead<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode> {
+    table: KeyTable<F::Key, R::State, M>,
     key: F,
     roll: R,
     next: N,
@@ -167,7 +169,7 @@ struct RollHead<X, F: KeyFn<X>, R: Roll<F::Value>, N, M> {
     types: PhantomData<fn(X) -> M>,
 }
 
-impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M> RollHead<X, F, R, N, M> {
+impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode> RollHead<X, F, R, N, M> {
     #[cold]
     #[inline(never)]
     fn fail(&mut self, error: &OpError) {
@@ -186,7 +188,7 @@ where
     R: Roll<F::Value, State: Keep<M>>,
     S: Stamp,
     N: Push<(F::Key, R::Out), S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -235,14 +237,18 @@ where
         }
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let key = &self.key;
-        self.table.snapshot::<M>(group, out, |k| key.hash(k))
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.key.clone();
+        self.table.begin_save(out, Part::Head, move |k| key.hash(k))
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.table.save_more(left)
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let key = &self.key;
-        self.table.restore::<M>(bytes, |k| key.hash(k))
+        self.table.restore(bytes, |k| key.hash(k))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The operator: a [`Core`](crate::process::core::Core) of the keys, and the value that every instance has.
 
 use super::{BroadcastContext, BroadcastProcess};
+use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::{Either, Key};
@@ -169,20 +170,18 @@ where
     /// heard shared^heard  what a process writes        heard: u8, 0 or 1
     /// ```
     /// The value stands in each key group: who takes over any of them, at whatever parallelism, has it.
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let BroadcastHead { core, shared, heard, .. } = self;
-        let mut of_keys = Vec::new();
-        snapshot::<M, _, _>(&core.table, &core.around, group, &mut of_keys, hash_key)?;
-        if !*heard && of_keys.is_empty() {
+        if !*heard && core.keeps_nothing() {
             return Ok(());
         }
         Q::kept(|| {
-            out.push(u8::from(*heard));
+            let mut value = vec![u8::from(*heard)];
             if *heard {
-                <P::Shared as Keep<M>>::write(shared, out)?;
+                <P::Shared as Keep<M>>::write(shared, &mut value)?;
             }
-            out.extend_from_slice(&of_keys);
-            Ok(())
+            out.each().for_each(|piece| piece.extend_from_slice(&value));
+            snapshot::<M, _, _>(&core.table, &core.around, out, hash_key)
         })
     }
 

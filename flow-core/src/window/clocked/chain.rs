@@ -8,7 +8,7 @@ use crate::op::key_fn::NoKey;
 use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Kind, Visit};
 use crate::stage::{BuildCx, HeadStage, Meta, Push};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, Millis, Timestamp};
 use crate::window::aggregate::fits;
 use crate::window::base::{Base, Row};
@@ -47,7 +47,7 @@ pub trait ByClock<T>: Clone + Send + 'static {
         F: KeyFn<X, Value = T, Key: Keep<M>>,
         A: Aggregate<T, Acc: Keep<M>>,
         N: Push<Row<X, F, A>, ()>,
-        M: 'static;
+        M: Mode;
 }
 
 const NEVER_LATE: Lateness<NeverLate> = Lateness { allowed: Millis(0), policy: NeverLate };
@@ -76,7 +76,7 @@ impl<T: 'static, W: Assign> ByClock<T> for W {
         F: KeyFn<X, Value = T, Key: Keep<M>>,
         A: Aggregate<T, Acc: Keep<M>>,
         N: Push<Row<X, F, A>, ()>,
-        M: 'static,
+        M: Mode,
     {
         let base = Base::<X, F, A, NeverLate, (), N>::new(key, aggregate, NEVER_LATE, next, meta);
         Assign::stage::<X, F, A, NeverLate, (), N, M, _>(self, base, OnClock)
@@ -107,7 +107,7 @@ impl<T: 'static, G: Gap<T>> ByClock<T> for Session<G> {
         F: KeyFn<X, Value = T, Key: Keep<M>>,
         A: Aggregate<T, Acc: Keep<M>>,
         N: Push<Row<X, F, A>, ()>,
-        M: 'static,
+        M: Mode,
     {
         let head = SessionHead::<X, F, G, A, NeverLate, (), N, M>::new(
             key, self.gap, aggregate, NEVER_LATE, next, meta,
@@ -160,7 +160,7 @@ where
     F: KeyFn<X, Key: Keep<M>>,
     W: ByClock<F::Value>,
     A: Aggregate<F::Value, Acc: Keep<M>>,
-    M: 'static,
+    M: Mode,
 {
     type Out = Row<X, F, A>;
     type Stamp = ();

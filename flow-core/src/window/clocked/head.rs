@@ -1,5 +1,6 @@
 //! A head of event time that is told the time of the clock instead.
 
+use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::stage::{Fire, Head, HeadStage, OpenCx, Tail};
 use crate::time::{Clock, Timestamp, VirtualClock};
@@ -112,8 +113,12 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
         self.head.watermark(Timestamp(clock.0.saturating_sub(1)));
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        self.head.snapshot(group, out)
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.head.begin_save(out)
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.head.save_more(left)
     }
 
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {

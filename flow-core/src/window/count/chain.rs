@@ -8,7 +8,7 @@ use crate::op::key_fn::NoKey;
 use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Kind, Visit};
 use crate::stage::{BuildCx, HeadStage, Push};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, Timestamp};
 use crate::window::aggregate::fits;
 use crate::window::base::{Lift, Row};
@@ -49,7 +49,7 @@ where
     L: Lifting,
     A: Aggregate<F::Value, Acc: Keep<M>>,
     P: Policy<Row<X, F, A>, F::Value>,
-    M: 'static,
+    M: Mode,
 {
     type Out = P::Emit;
     type Stamp = C::Stamp;

@@ -5,11 +5,12 @@ use super::open::Windows;
 use super::saved::{restore, snapshot};
 use super::spec::Counted;
 use crate::aggregate::{Aggregate, Overflow};
+use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::op::operator::operator_error;
 use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Pane};
+use crate::state::{Keep, Mode, Pane};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, row};
 use crate::window::late::Policy;
@@ -97,7 +98,7 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -156,9 +157,9 @@ where
         }
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let key = &self.key;
-        snapshot::<M, _, _>(&self.keys, group, out, |k| key.hash(k))
+        snapshot::<M, _, _>(&self.keys, out, |k| key.hash(k))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

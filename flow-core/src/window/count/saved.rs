@@ -5,25 +5,24 @@
 //! ```
 
 use super::open::Windows;
+use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::exchange::key_group;
 use crate::state::{Keep, Pane};
 use crate::time::Timestamp;
 use crate::window::saved::take;
 
-/// Writes the windows of one key group.
+/// Writes the windows of all keys.
 pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
     keys: &Pane<K, Windows<A>>,
-    group: usize,
-    out: &mut Vec<u8>,
+    out: &mut Pieces,
     hash_of: impl Fn(&K) -> u64,
 ) -> Result<()> {
-    let mut entries = keys.iter().filter(|(key, _)| key_group(hash_of(key)) == group).peekable();
-    if entries.peek().is_none() {
+    if keys.is_empty() {
         return Ok(());
     }
     K::kept(|| {
-        entries.try_for_each(|(key, windows)| {
+        keys.iter().try_for_each(|(key, windows)| {
+            let out = out.of(hash_of(key));
             key.write(out)?;
             let Windows { open, seen, shown, full, last } = windows;
             [seen, shown, full].iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));

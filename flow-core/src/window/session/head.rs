@@ -5,12 +5,13 @@ use super::queue::{Entry, Queue, is_due};
 use super::saved::{restore, snapshot};
 use super::spec::Gap;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
+use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
@@ -213,7 +214,7 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -261,8 +262,8 @@ where
         }
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        snapshot::<M, _, _>(&self.state.keys, group, out)
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
+        snapshot::<M, _, _>(&self.state.keys, out)
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

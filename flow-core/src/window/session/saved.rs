@@ -7,27 +7,23 @@
 use super::head::State;
 use super::open::{Keys, Open, insert};
 use super::queue::Entry;
+use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::exchange::key_group;
 use crate::state::Keep;
 use crate::time::Timestamp;
 use crate::window::saved::take;
 use crate::window::spec::saturate;
 use std::collections::VecDeque;
 
-/// Writes the sessions of one key group.
-pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
-    keys: &Keys<K, Open<A>>,
-    group: usize,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    let mut slots =
-        keys.iter().filter(|(hash, _)| key_group(*hash) == group).map(|(_, slot)| slot).peekable();
+/// Writes the sessions of all keys.
+pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(keys: &Keys<K, Open<A>>, out: &mut Pieces) -> Result<()> {
+    let mut slots = keys.iter().peekable();
     if slots.peek().is_none() {
         return Ok(());
     }
     K::kept(|| {
-        slots.try_for_each(|slot| {
+        slots.try_for_each(|(hash, slot)| {
+            let out = out.of(hash);
             slot.key.write(out)?;
             let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_le_bytes());

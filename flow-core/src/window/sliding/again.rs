@@ -8,6 +8,7 @@ use super::running::{Inside, Running};
 use crate::aggregate::{Aggregate, Overflow};
 use crate::op::KeyFn;
 use crate::stage::{Push, Stamp};
+use crate::state::Mode;
 use crate::window::base::{Base, Row};
 use crate::window::late::Policy;
 use crate::window::spec::Span;
@@ -20,7 +21,8 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    R: Running<X, F, A>,
+    M: Mode,
+    R: Running<X, F, A, M>,
 {
     /// Emits the results of `k` in the windows of `slice` that have passed and still take elements, by their ends.
     pub(super) fn fire_again(&mut self, slice: &Span, hash: u64, k: &F::Key) -> Result<(), Overflow> {

@@ -3,10 +3,12 @@
 use super::running::{Inside, Joined, Running};
 use super::slices::Slices;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
+use crate::checkpoint::Groups;
+use crate::checkpoint::records::Part;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
 use crate::window::late::Policy;
@@ -14,14 +16,13 @@ use crate::window::merging::Merged;
 use crate::window::panes::Panes;
 use crate::window::saved;
 use crate::window::spec::{Span, saturate};
-use std::marker::PhantomData;
 use std::vec::IntoIter;
 
 /// The head of a sliding window's stage. A pane is a slice; one that is marked as fired has entered `running`, or has missed it.
-pub struct SlidingHead<X, F: KeyFn<X>, A: Aggregate<F::Value>, P, S, N, M, R> {
+pub struct SlidingHead<X, F: KeyFn<X>, A: Aggregate<F::Value>, P, S, N, M: Mode, R> {
     pub(super) base: Base<X, F, A, P, S, N>,
     pub(super) slices: Slices,
-    pub(super) panes: PanesOf<X, F, A>,
+    pub(super) panes: PanesOf<X, F, A, M>,
     /// What the slices that begin from `low` on and before `high` come to.
     running: R,
     low: i128,
@@ -31,7 +32,6 @@ pub struct SlidingHead<X, F: KeyFn<X>, A: Aggregate<F::Value>, P, S, N, M, R> {
     /// The window that is being given out, and how many entries of `running` have been looked at.
     firing: Option<Span>,
     given: usize,
-    types: PhantomData<fn() -> M>,
 }
 
 impl<X, F, A, P, S, N, M, R> SlidingHead<X, F, A, P, S, N, M, R>
@@ -42,23 +42,13 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    R: Running<X, F, A>,
+    M: Mode,
+    R: Running<X, F, A, M>,
 {
     pub fn new(base: Base<X, F, A, P, S, N>, slices: Slices, running: R) -> Self {
         let (panes, never) = (Panes::default(), i128::MIN);
-        let (firing, given, types) = (None, 0, PhantomData);
-        SlidingHead {
-            base,
-            slices,
-            panes,
-            running,
-            low: never,
-            high: never,
-            next: never,
-            firing,
-            given,
-            types,
-        }
+        let (firing, given) = (None, 0);
+        SlidingHead { base, slices, panes, running, low: never, high: never, next: never, firing, given }
     }
 
     /// Takes one item for any slice, or none.
@@ -222,8 +212,8 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    M: 'static,
-    R: Running<X, F, A>,
+    M: Mode,
+    R: Running<X, F, A, M>,
 {
     type Part = MergedOf<X, F, A>;
 
@@ -306,29 +296,36 @@ where
         Fire::Done
     }
 
-    /// The beginning of the first window that has not fired, as a little-endian `i128`; then the slices, as panes are written.
-    /// `running` is made of them again.
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        let (key, begin) = (&self.base.key, out.len());
-        out.extend_from_slice(&self.next.to_le_bytes());
-        let head = out.len();
-        saved::snapshot::<M, _, _>(&self.panes, group, out, |k| key.hash(k))?;
-        if out.len() == head {
-            out.truncate(begin);
+    /// Beside the panes, which are slices: the beginning of the first window that has not fired, as a little-endian `i128`. `running` is
+    /// made of them again.
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.base.key.clone();
+        saved::begin_save(&mut self.panes, out, move |k| key.hash(k))?;
+        if self.next > i128::MIN {
+            out.put_everywhere(&out.section(Part::Head, &[], &[]), &[], &self.next.to_le_bytes());
         }
         Ok(())
     }
 
-    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        self.next = self.next.max(i128::from_le_bytes(saved::take(&mut bytes)?));
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        saved::save_more(&mut self.panes, left)
+    }
+
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        let (key, mut next) = (&self.base.key, self.next);
+        saved::restore(
+            &mut self.panes,
+            bytes,
+            |k| key.hash(k),
+            |mut bytes| {
+                next = next.max(i128::from_le_bytes(saved::take(&mut bytes)?));
+                Ok(())
+            },
+        )?;
+        self.next = next;
         // As far as the watermark had surely come: what is late for all windows before `next` is counted, not lost.
         let last = self.slices.window(self.next.saturating_sub(self.slices.slide.0.into()));
         self.base.watermark = self.base.watermark.max(saturate(last.end - 1));
-        let key = &self.base.key;
-        saved::restore::<M, _, _>(&mut self.panes, bytes, |k| key.hash(k))?;
         if self.panes.spans.iter().all(|open| self.slices.windows_of(&open.span).is_some()) {
             Ok(())
         } else {

@@ -5,6 +5,7 @@ use super::running::{Inside, Joined, Running, Shown, Slice};
 use super::table::Table;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::op::KeyFn;
+use crate::state::Mode;
 
 /// The running table.
 pub struct Invert<K, A>(Table<K, Entry<A>>);
@@ -47,8 +48,8 @@ impl<K: Clone, A> Invert<K, A> {
     }
 }
 
-impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Invert<F::Key, A::Acc> {
-    fn enter(&mut self, slice: &Slice<X, F, A>, key: &F, aggregate: &A) -> Result<(), Overflow> {
+impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, M: Mode> Running<X, F, A, M> for Invert<F::Key, A::Acc> {
+    fn enter(&mut self, slice: &Slice<X, F, A, M>, key: &F, aggregate: &A) -> Result<(), Overflow> {
         for (k, part) in slice.iter() {
             let entry = self.entry(key.hash(k), k, key, || aggregate.start());
             entry.slices += 1;
@@ -59,7 +60,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Invert<F::Key,
         Ok(())
     }
 
-    fn leave(&mut self, slice: &Slice<X, F, A>, inside: &Inside<'_, X, F, A>) -> Result<(), Overflow> {
+    fn leave(&mut self, slice: &Slice<X, F, A, M>, inside: &Inside<'_, X, F, A, M>) -> Result<(), Overflow> {
         let (key, aggregate) = (inside.key, inside.aggregate);
         // A slice that leaves was touched last when it entered. (W5, whose windows have a hundred slices, with an entry of five words:
         // 0.78 s in order of appearance; with one of four: 0.58 s so.)
@@ -84,7 +85,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Invert<F::Key,
     fn join(
         &mut self,
         joined: Joined<'_, F::Key, A::In>,
-        inside: &Inside<'_, X, F, A>,
+        inside: &Inside<'_, X, F, A, M>,
     ) -> Result<(), Overflow> {
         let aggregate = inside.aggregate;
         let entry = self.entry(joined.hash, joined.key, inside.key, || aggregate.start());
@@ -98,7 +99,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Invert<F::Key,
     fn shown(
         &self,
         place: usize,
-        inside: &Inside<'_, X, F, A>,
+        inside: &Inside<'_, X, F, A, M>,
     ) -> Option<Result<Shown<'_, F::Key, A::Out>, Overflow>> {
         let (k, entry) = self.0.entries.at(place)?;
         if entry.broken {

@@ -31,7 +31,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::op::kind::HasEventTime;
 use crate::stage::{HeadStage, Push, Stamp};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, IntoMillis, Millis, Timestamp};
 use each::Each;
 use head::SlidingHead;
@@ -185,7 +185,7 @@ impl Assign for Sliding {
         P: Policy<Row<X, F, A>, F::Value>,
         S: Stamp,
         N: Push<P::Emit, S>,
-        M: 'static,
+        M: Mode,
         T: Tells,
     {
         // Known when compiling: a program has the one that its aggregate needs.

@@ -3,30 +3,30 @@
 
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::op::{KeyFn, KeyTypes};
-use crate::state::Pane;
+use crate::state::{Mode, Pane};
 use crate::window::base::{Accu, PanesOf};
 use crate::window::spans::Open;
 
 /// The table of a slice of a window over `X`.
-pub type Slice<X, F, A> = Pane<<F as KeyTypes<X>>::Key, Accu<X, F, A>>;
+pub type Slice<X, F, A, M> = Pane<<F as KeyTypes<X>>::Key, Accu<X, F, A>, M>;
 
 /// Slices that have entered and not left: those that begin from `low` on and before `high`.
-pub struct Inside<'a, X, F: KeyFn<X>, A: Aggregate<F::Value>> {
+pub struct Inside<'a, X, F: KeyFn<X>, A: Aggregate<F::Value>, M: Mode> {
     pub key: &'a F,
     pub aggregate: &'a A,
-    pub panes: &'a PanesOf<X, F, A>,
+    pub panes: &'a PanesOf<X, F, A, M>,
     pub low: i128,
     pub high: i128,
 }
 
-impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Inside<'_, X, F, A> {
+impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, M: Mode> Inside<'_, X, F, A, M> {
     /// The slices, the oldest first.
-    pub fn slices(&self) -> impl DoubleEndedIterator<Item = (&Open, &Slice<X, F, A>)> {
+    pub fn slices(&self) -> impl DoubleEndedIterator<Item = (&Open, &Slice<X, F, A, M>)> {
         self.panes.within(self.low, self.high)
     }
 
     /// What a slice has of a key.
-    pub fn part<'s>(&self, slice: &'s Slice<X, F, A>, hash: u64, k: &F::Key) -> Option<&'s A::Acc> {
+    pub fn part<'s>(&self, slice: &'s Slice<X, F, A, M>, hash: u64, k: &F::Key) -> Option<&'s A::Acc> {
         slice.find(hash, |other| self.key.same(other, k)).map(|entry| &entry.1)
     }
 
@@ -68,23 +68,23 @@ pub struct Joined<'a, K, I> {
 pub type Shown<'a, K, V> = Option<(&'a K, Option<V>)>;
 
 /// What the slices of a window come to. All methods report when an integer leaves its range.
-pub trait Running<X, F: KeyFn<X>, A: Aggregate<F::Value>>: Default + Send + 'static {
+pub trait Running<X, F: KeyFn<X>, A: Aggregate<F::Value>, M: Mode>: Default + Send + 'static {
     /// A slice enters, which is newer than all others.
-    fn enter(&mut self, slice: &Slice<X, F, A>, key: &F, aggregate: &A) -> Result<(), Overflow>;
+    fn enter(&mut self, slice: &Slice<X, F, A, M>, key: &F, aggregate: &A) -> Result<(), Overflow>;
     /// The oldest slice leaves; it is still inside.
-    fn leave(&mut self, slice: &Slice<X, F, A>, inside: &Inside<'_, X, F, A>) -> Result<(), Overflow>;
+    fn leave(&mut self, slice: &Slice<X, F, A, M>, inside: &Inside<'_, X, F, A, M>) -> Result<(), Overflow>;
     /// All slices leave.
     fn clear(&mut self);
     /// A record has joined a slice that is inside.
     fn join(
         &mut self,
         joined: Joined<'_, F::Key, A::In>,
-        inside: &Inside<'_, X, F, A>,
+        inside: &Inside<'_, X, F, A, M>,
     ) -> Result<(), Overflow>;
     /// The entry at a place: the order is a function of what happened before. None behind the last.
     fn shown(
         &self,
         place: usize,
-        inside: &Inside<'_, X, F, A>,
+        inside: &Inside<'_, X, F, A, M>,
     ) -> Option<Result<Shown<'_, F::Key, A::Out>, Overflow>>;
 }

@@ -12,7 +12,7 @@ use super::running::{Inside, Joined, Running, Shown, Slice};
 use super::table::Table;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::op::KeyFn;
-use crate::state::Pane;
+use crate::state::{Mode, Pane};
 
 /// Both stacks.
 pub struct Stacks<K, A> {
@@ -63,10 +63,11 @@ impl<K: Clone, A: Clone> Stacks<K, A> {
     }
 
     /// All slices become the front.
-    fn turn<X, F, B>(&mut self, inside: &Inside<'_, X, F, B>) -> Result<(), Overflow>
+    fn turn<X, F, B, M>(&mut self, inside: &Inside<'_, X, F, B, M>) -> Result<(), Overflow>
     where
         F: KeyFn<X, Key = K>,
         B: Aggregate<F::Value, Acc = A>,
+        M: Mode,
     {
         self.top.clear();
         self.back.clear();
@@ -86,10 +87,11 @@ impl<K: Clone, A: Clone> Stacks<K, A> {
     }
 
     /// Composes the front anew for one key, of which one of its slices has a new record.
-    fn again<X, F, B>(&mut self, hash: u64, k: &K, inside: &Inside<'_, X, F, B>) -> Result<(), Overflow>
+    fn again<X, F, B, M>(&mut self, hash: u64, k: &K, inside: &Inside<'_, X, F, B, M>) -> Result<(), Overflow>
     where
         F: KeyFn<X, Key = K>,
         B: Aggregate<F::Value, Acc = A>,
+        M: Mode,
     {
         let (mut newer, mut at) = (None, 0);
         for (open, slice) in inside.panes.within(inside.low, self.middle).rev() {
@@ -112,8 +114,8 @@ impl<K: Clone, A: Clone> Stacks<K, A> {
     }
 }
 
-impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Stacks<F::Key, A::Acc> {
-    fn enter(&mut self, slice: &Slice<X, F, A>, key: &F, aggregate: &A) -> Result<(), Overflow> {
+impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, M: Mode> Running<X, F, A, M> for Stacks<F::Key, A::Acc> {
+    fn enter(&mut self, slice: &Slice<X, F, A, M>, key: &F, aggregate: &A) -> Result<(), Overflow> {
         for (k, part) in slice.iter() {
             let start = || (k.clone(), aggregate.start());
             let (_, acc) = self.back.entry(key.hash(k), |other| key.same(other, k), start, &|k| key.hash(k));
@@ -122,7 +124,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Stacks<F::Key,
         Ok(())
     }
 
-    fn leave(&mut self, slice: &Slice<X, F, A>, inside: &Inside<'_, X, F, A>) -> Result<(), Overflow> {
+    fn leave(&mut self, slice: &Slice<X, F, A, M>, inside: &Inside<'_, X, F, A, M>) -> Result<(), Overflow> {
         if self.front.is_empty() {
             self.turn(inside)?;
         }
@@ -144,7 +146,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Stacks<F::Key,
     fn join(
         &mut self,
         joined: Joined<'_, F::Key, A::In>,
-        inside: &Inside<'_, X, F, A>,
+        inside: &Inside<'_, X, F, A, M>,
     ) -> Result<(), Overflow> {
         let Joined { slice, hash, key: k, lifted, .. } = joined;
         if slice < self.middle {
@@ -159,7 +161,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>> Running<X, F, A> for Stacks<F::Key,
     fn shown(
         &self,
         place: usize,
-        inside: &Inside<'_, X, F, A>,
+        inside: &Inside<'_, X, F, A, M>,
     ) -> Option<Result<Shown<'_, F::Key, A::Out>, Overflow>> {
         let (key, older) = (inside.key, self.top.entries.len());
         if place < older {

@@ -6,10 +6,11 @@ use super::places::Places;
 use super::saved::{restore, snapshot};
 use super::spec::Rules;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
+use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Clock, Timestamp, VirtualClock};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, Row, row};
 use crate::window::late::Policy;
@@ -248,7 +249,7 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -318,8 +319,8 @@ where
         }
     }
 
-    fn snapshot(&mut self, group: usize, out: &mut Vec<u8>) -> Result<()> {
-        snapshot::<M, _, _>(&self.state, group, out)
+    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
+        snapshot::<M, _, _>(&self.state, out)
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

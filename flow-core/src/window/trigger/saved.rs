@@ -7,8 +7,8 @@
 
 use super::head::State;
 use super::open::Open;
+use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::exchange::key_group;
 use crate::state::Keep;
 use crate::time::{Millis, Timestamp};
 use crate::window::saved::take;
@@ -16,21 +16,17 @@ use crate::window::session::Entry;
 use crate::window::spec::{Span, saturate};
 use std::collections::VecDeque;
 
-/// Writes the windows of one key group.
-pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
-    state: &State<K, A>,
-    group: usize,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    let mut slots =
-        state.keys.iter().filter(|(hash, _)| key_group(*hash) == group).map(|(_, slot)| slot).peekable();
-    // How far the watermark was is kept although the group has no windows: those that it will have begin behind it.
+/// Writes the windows of all keys.
+pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(state: &State<K, A>, out: &mut Pieces) -> Result<()> {
+    let mut slots = state.keys.iter().peekable();
+    // How far the watermark was is kept although a group has no windows: those that it will have begin behind it.
     if slots.peek().is_none() && state.reached == Timestamp::MIN {
         return Ok(());
     }
     K::kept(|| {
-        out.extend_from_slice(&state.reached.0.to_le_bytes());
-        slots.try_for_each(|slot| {
+        out.each().for_each(|piece| piece.extend_from_slice(&state.reached.0.to_le_bytes()));
+        slots.try_for_each(|(hash, slot)| {
+            let out = out.of(hash);
             slot.key.write(out)?;
             let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_le_bytes());

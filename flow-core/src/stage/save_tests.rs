@@ -1,0 +1,121 @@
+//! [`HeadStage`] with a checkpoint that it writes while it goes on.
+
+use super::tests::open_cx;
+use super::{Head, HeadStage, OpenCx, Stage, Step, Tail};
+use crate::batch::{Batch, Mark};
+use crate::checkpoint::records::Part;
+use crate::checkpoint::{Groups, Inbox, News, Orders, Saves};
+use crate::error::Result;
+use crate::exchange::hash_key;
+use crate::state::{Durable, KeyTable};
+use crate::time::Grid;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+/// The barriers that have come behind the head, and how many items it has taken.
+type Log = Arc<Mutex<(Vec<u64>, usize)>>;
+
+struct Behind(Log);
+
+impl Tail for Behind {
+    fn open(&mut self, _: &mut OpenCx) -> Result<()> {
+        Ok(())
+    }
+    fn mark(&mut self, mark: Mark) {
+        if let Mark::Barrier(id) = mark {
+            self.0.lock().expect("a log").0.push(id);
+        }
+    }
+    fn grid(&self) -> Grid {
+        Grid::none()
+    }
+    fn room(&mut self) -> bool {
+        true
+    }
+    fn flush(&mut self) {}
+    fn enough(&self) -> bool {
+        false
+    }
+}
+
+/// Counts keys.
+struct Counting {
+    table: KeyTable<u64, u64, Durable>,
+    behind: Behind,
+}
+
+impl Head<u64> for Counting {
+    type Part = Infallible;
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.behind
+    }
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.behind
+    }
+    fn items(&mut self, _: usize, items: &mut std::vec::IntoIter<u64>, n: usize) {
+        self.table.reserve(n, hash_key);
+        for key in items.by_ref().take(n) {
+            self.table.entry(hash_key(&key), |k| *k == key, || (key, 0)).1 += 1;
+            self.behind.0.lock().expect("a log").1 += 1;
+        }
+    }
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.table.begin_save(out, Part::Head, hash_key)
+    }
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.table.save_more(left)
+    }
+}
+
+/// What has been said since: bytes of key groups, and which checkpoints are saved.
+fn heard(inbox: &Inbox) -> (usize, Vec<u64>) {
+    let (mut bytes, mut saved) = (0, Vec::new());
+    while let Some(news) = inbox.take() {
+        match news {
+            News::Part { state, bytes: more, .. } if state == "tested" => bytes += more.len(),
+            News::Saved { id, .. } => saved.push(id),
+            _ => {}
+        }
+    }
+    (bytes, saved)
+}
+
+const KEYS: u64 = 20_000;
+
+#[test]
+fn a_checkpoint_is_saved_when_its_last_slice_is_written() {
+    let (log, inbox) = (Log::default(), Inbox::default());
+    let head = Counting { table: KeyTable::default(), behind: Behind(Arc::clone(&log)) };
+    let mut stage = HeadStage::new::<u64, _>(head);
+    let mut cx = open_cx(1);
+    cx.saves = Saves::new(inbox.clone(), Orders::default(), 0, 0);
+    stage.open(&mut cx).expect("it opens");
+    let (barriers, items) = (|| log.lock().expect("a log").0.clone(), || log.lock().expect("a log").1);
+    let keys = |n| (0..n).collect::<Vec<u64>>();
+    stage.offer(0, Batch::new(keys(KEYS), vec![(KEYS as usize, Mark::Barrier(1))]));
+    while barriers().is_empty() {
+        assert_ne!(stage.step().expect("a step"), Step::Hungry);
+    }
+    // The barrier has passed, and most of the state is not written.
+    assert_eq!(heard(&inbox), (0, vec![]));
+    while stage.spent().is_some() {}
+    stage.offer(0, Batch::new(keys(100), vec![]));
+    assert_eq!((stage.step().expect("a step"), items()), (Step::Worked, KEYS as usize + 100));
+    assert_eq!(heard(&inbox).1, [] as [u64; 0]);
+    // Nothing arrives: it goes on all the same.
+    let mut steps = 0;
+    while stage.step().expect("a step") == Step::Worked {
+        steps += 1;
+    }
+    let (whole, saved) = heard(&inbox);
+    assert_eq!(saved, [1]);
+    assert!((10..100).contains(&steps) && whole > 2 * KEYS as usize, "{steps} {whole}");
+    // What has changed meanwhile is in the next one, of which the rest is written before the stage ends.
+    let marks = vec![(0, Mark::Barrier(2)), (0, Mark::End)];
+    while stage.spent().is_some() {}
+    stage.offer(0, Batch::new(Vec::<u64>::new(), marks));
+    while stage.step().expect("a step") != Step::Done {}
+    let (changes, saved) = heard(&inbox);
+    assert_eq!((saved, barriers()), (vec![2], vec![1, 2]));
+    assert!(changes > 200 && changes < whole / 20, "{changes} of {whole}");
+}
