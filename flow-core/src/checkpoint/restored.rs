@@ -44,6 +44,33 @@ impl Restored {
         self.id
     }
 
+    /// In how many instances an operator ran, if it kept anything.
+    pub fn instances(&self, state: &str) -> Option<usize> {
+        self.states.get(state).map(|state| state.instances)
+    }
+
+    /// Of bytes in memory, for tests; `finished` are the stages that had ended.
+    #[cfg(test)]
+    pub fn by_hand(id: u64, parts: &BTreeMap<(String, Slot), Vec<u8>>, finished: &[String]) -> Self {
+        let mut states = BTreeMap::new();
+        let names = parts.keys().map(|part| &part.0).chain(finished);
+        for name in names {
+            let of_it = |part: &(&(String, Slot), &Vec<u8>)| part.0.0 == *name;
+            let mut slots = BTreeMap::new();
+            let mut instances = 0;
+            for ((_, slot), bytes) in parts.iter().filter(of_it) {
+                if let Slot::Instance(instance) = slot {
+                    instances = instances.max(*instance as usize + 1);
+                }
+                slots.insert(*slot, [&[WHOLE], &bytes[..]].concat());
+            }
+            let read: Read = Box::new(move |slot| Ok(slots.get(&slot).cloned().into_iter().collect()));
+            let finished = finished.contains(name);
+            states.insert(name.clone(), State { read, instances, finished });
+        }
+        Restored { id, states }
+    }
+
     /// Whether all instances of a stage had ended.
     pub fn has_finished(&self, stage: &str) -> bool {
         self.states.get(stage).is_some_and(|state| state.finished)
