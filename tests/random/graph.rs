@@ -46,6 +46,17 @@ impl Graph {
         graph
     }
 
+    /// Whether its rows are the same after a restart. Then the order in which the keys of a window fire is another one, so nothing
+    /// behind one may depend on the order of keys.
+    pub fn survives(&self) -> bool {
+        let mut shuffled = vec![false; self.ports.len()];
+        self.nodes.iter().all(|node| {
+            let behind = node.inputs.iter().any(|port| shuffled[*port]);
+            node.outputs.iter().for_each(|port| shuffled[*port] = behind || fires_by_key(&node.op));
+            !behind || !sees_order(&node.op)
+        })
+    }
+
     /// The same operators at another parallelism, where nothing that they give depends on it.
     pub fn at(&self, parallelism: usize) -> Option<Graph> {
         let mut graph = Graph {
@@ -138,6 +149,42 @@ impl Graph {
 /// Whether elements may be late for it.
 fn is_judged(op: &Op) -> bool {
     matches!(op, Op::Window(_) | Op::Session(_))
+}
+
+/// Whether results of several keys leave at once.
+fn fires_by_key(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Window(_)
+            | Op::Session(_)
+            | Op::Counted(_)
+            | Op::GlobalWindow(..)
+            | Op::Fired(..)
+            | Op::Join(_)
+            | Op::Clocked(..)
+            | Op::Beside(_)
+    )
+}
+
+/// Whether its rows depend on the order of its input.
+fn sees_order(op: &Op) -> bool {
+    let merges = |agg: &Agg| matches!(agg, Agg::Count | Agg::Sum | Agg::Spread);
+    match op {
+        Op::Apply
+        | Op::Take(_)
+        | Op::Skip(_)
+        | Op::EventTime(_)
+        | Op::Roll(..)
+        | Op::Counted(_)
+        | Op::Fired(..) => true,
+        Op::Join(_) | Op::Beside(_) | Op::Clocked(..) => true,
+        Op::Window(window) | Op::Session(window) => {
+            !merges(&window.agg) || window.lateness > 0 || window.side
+        }
+        Op::GlobalWindow(_, agg) | Op::Total(crate::plan::Total::Aggregate(agg)) => !merges(agg),
+        Op::Total(total) => matches!(total, crate::plan::Total::Fold | crate::plan::Total::Reduce),
+        _ => false,
+    }
 }
 
 /// The same operator with less to ask of its input.

@@ -21,7 +21,7 @@ use std::time::Duration;
 const OUTSIDE: Duration = Duration::from_millis(1);
 
 /// In one of so many steps a checkpoint begins, where none is in flight.
-const BEGINS: u64 = 64;
+const BEGINS: u64 = 16;
 
 /// See the module.
 pub struct Simulation {
