@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// So often the process may die.
 const DEATHS: u64 = 4;
 /// After so many steps at most, one of these: short jobs take few.
-const LIVES: [u64; 4] = [60, 150, 400, 1500];
+const LIVES: [u64; 4] = [80, 200, 600, 2000];
 
 /// What happened on the way.
 #[derive(Debug, Default, Clone, Copy)]

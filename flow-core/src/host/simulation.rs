@@ -21,7 +21,7 @@ use std::time::Duration;
 const OUTSIDE: Duration = Duration::from_millis(1);
 
 /// In one of so many steps a checkpoint begins, where none is in flight.
-const BEGINS: u64 = 16;
+const BEGINS: u64 = 8;
 
 /// See the module.
 pub struct Simulation {
@@ -98,7 +98,7 @@ impl Simulation {
     fn coordinate(&self, run: &mut Run, coordinator: &Mutex<Coordinator>) -> Result<()> {
         self.crash(run)?;
         let drawn = split_mix(&mut run.seed);
-        if drawn.is_multiple_of(8) {
+        if drawn.is_multiple_of(4) {
             let mut coordinator = coordinator.lock().unwrap_or_else(PoisonError::into_inner);
             coordinator.work(self.clock.ticks())?;
             if drawn.is_multiple_of(BEGINS) && coordinator.begin_now(self.clock.ticks())? {

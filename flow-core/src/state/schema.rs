@@ -37,11 +37,11 @@ pub fn schema<T: DeserializeOwned>() -> String {
     for _ in 0..ASKED_MAX {
         let mut text = String::new();
         let asked = T::deserialize(Asked { out: &mut text, enums: &mut enums, depth: 0 });
-        if asked.is_err() {
-            text.push('…');
-        }
-        if main.is_empty() {
+        if main.is_empty() || asked.is_ok() && main.ends_with('…') {
             main = text;
+            if asked.is_err() {
+                main.push('…');
+            }
         }
         if !enums.are_open() {
             break;
@@ -59,7 +59,10 @@ impl Enums {
     /// The variant to ask for next: one that has not been seen, or the first.
     fn choose(&mut self, name: &'static str, variants: &'static [&'static str]) -> usize {
         let known = self.0.entry(name).or_insert_with(|| variants.iter().map(|v| (*v, None)).collect());
-        let next = known.iter().position(|variant| variant.1.is_none()).unwrap_or(0);
+        // One that has answered has an end, also where it is asked for inside itself.
+        let answered =
+            || known.iter().position(|variant| variant.1.as_deref().is_some_and(|holds| holds != UNKNOWN));
+        let next = known.iter().position(|variant| variant.1.is_none()).or_else(answered).unwrap_or(0);
         if let Some(variant) = known.get_mut(next) {
             // Inside itself another one is asked for.
             variant.1.get_or_insert_with(|| UNKNOWN.to_owned());
