@@ -1,6 +1,6 @@
 //! The checkpoints of a job: how it starts from one, and the thread that takes them.
 
-use crate::checkpoint::{Checkpoints, Coordinator, Inbox, Manifest, Restored, Store, Tracked};
+use crate::checkpoint::{Checkpoints, Coordinator, Inbox, Manifest, Renames, Restored, Store, Tracked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
 use crate::host::panics::guard;
@@ -31,8 +31,9 @@ impl Start {
 }
 
 /// Opens the folder, and finds what there is of state.
-pub(super) fn start(job: &str, settings: Checkpoints) -> Result<Start> {
+pub(super) fn start(job: &str, settings: Checkpoints, renames: &Renames) -> Result<Start> {
     settings.check()?;
+    renames.check()?;
     let storage = settings.storage()?;
     let (store, newest) = match settings.from {
         None => Store::open(storage, job, settings.retained)?,
@@ -41,13 +42,15 @@ pub(super) fn start(job: &str, settings: Checkpoints) -> Result<Start> {
             (store, Some(manifest))
         }
     };
-    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest)).transpose()?;
+    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest, renames)).transpose()?;
+    let newest = newest.map(|manifest| renames.apply(&manifest));
     Ok(Start { settings, store, newest, restored: restored.map(Arc::new) })
 }
 
 /// Commits what a process before has left to be committed, and gets ready to take checkpoints.
 pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -> Result<Taking> {
     let Start { settings, mut store, newest, restored } = start;
+    topology.check_lasting()?;
     let mut committers = std::mem::take(&mut topology.committers);
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
@@ -89,7 +92,7 @@ fn check_states(manifest: &Manifest, topology: &Topology, settings: &Checkpoints
         homeless.join(", ")
     );
     Err(Error::new(ErrorKind::State, what).note(
-        "give each operator the name it had, or say that its state may go: `Checkpoints::drop_state(\"…\")`",
+        "give each operator the name it had, or say what it is called now, `#[was(old)] let new = …` or `job.was(\"new\", \"old\")`, or that its state may go: `Checkpoints::drop_state(\"…\")`",
     ))
 }
 

@@ -18,7 +18,7 @@ mod timers;
 mod track;
 
 pub(crate) use keep::Only;
-pub use keep::{Durable, Keep, Mode, Volatile};
+pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use schema::schema;
