@@ -45,6 +45,7 @@ mod renames;
 mod restored;
 mod savepoints;
 mod saves;
+pub(crate) mod schemas;
 mod settings;
 mod state_file;
 mod storage;

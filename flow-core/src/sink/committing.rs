@@ -4,10 +4,10 @@
 //! 2. At a barrier it **stages**: what it has written is brought to where it survives, and it says, in bytes, what a commit needs.
 //! 3. When the checkpoint is complete, those bytes with it, the sink's [`Committer`] makes it visible. It may be asked again after a restart.
 
-use super::{Sink, SinkOf, Writer};
+use super::{Sink, Writer};
 use crate::checkpoint::Committer;
 use crate::error::Result;
-use crate::op::proved::claim;
+use crate::op::proved::{Holds, Impossible, Never};
 use crate::state::{AtLeastOnce, Durable, Mode, Volatile};
 
 /// A writer that can stage what it has written.
@@ -86,47 +86,24 @@ pub trait CommittingSink<T>: Sink<T, Writer: StagingWriter<T>> {
     fn committer(&self) -> Box<dyn Committer>;
 }
 
-claim! {
-    /// What `sink` takes where each result counts exactly once: a [`CommittingSink`] of records `T`.
-    #[diagnostic::on_unimplemented(
-        message = "`{Self}` cannot commit: after a restart this pipeline, which promises exactly once, would write records of `{T}` twice",
-        label = "may write a record twice",
-        note = "write into what is committed with the checkpoints: `text_files(folder)`, `csv_files(folder)`, `json_files(folder)` or `sqlite(path, statement)`",
-        note = "or ask for `#[checkpointed(at_least_once)]`, if a record that comes twice does no harm",
-        note = "your own sink implements `flow_core::sink::CommittingSink<{T}>`"
-    )]
-    pub trait CommittingSinkOf<P, T> for X where CommittingSink<T> {
-        /// See [`Sink::name`].
-        fn name_of(it: &Self) -> &'static str { it.name() }
-    }
-}
-
-/// The mode of a pipeline that takes `X` as a sink of `T`: any sink in a volatile one, a [`CommittingSink`] where results count once.
-pub trait Sinks<X, T, P>: Mode {
-    /// See [`Sink::name`].
-    fn name_of(sink: &X) -> &'static str;
-}
-
+/// What a sink of a pipeline in mode `M` has to be beside a [`Sink`]: a [`CommittingSink`] where each result counts exactly once.
+/// `P` is found where it holds: see [`proved`](crate::op::proved).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot commit: after a restart this pipeline, which promises exactly once, would write records of `{T}` twice",
+    label = "may write a record twice",
+    note = "write into what is committed with the checkpoints: `text_files(folder)`, `csv_files(folder)`, `json_files(folder)` or `sqlite(path, statement)`",
+    note = "or ask for `#[checkpointed(at_least_once)]`, if a record that comes twice does no harm",
+    note = "your own sink implements `flow_core::sink::CommittingSink<{T}>`"
+)]
+pub trait CommitsIn<M: Mode, T, P> {}
 #[diagnostic::do_not_recommend]
-impl<X: SinkOf<P, T>, T, P> Sinks<X, T, P> for Volatile {
-    fn name_of(sink: &X) -> &'static str {
-        X::name_of(sink)
-    }
-}
-
+impl<X, T> CommitsIn<Volatile, T, Holds> for X {}
 #[diagnostic::do_not_recommend]
-impl<X: CommittingSinkOf<P, T>, T, P> Sinks<X, T, P> for Durable {
-    fn name_of(sink: &X) -> &'static str {
-        X::name_of(sink)
-    }
-}
-
+impl<X, T> CommitsIn<AtLeastOnce, T, Holds> for X {}
 #[diagnostic::do_not_recommend]
-impl<X: SinkOf<P, T>, T, P> Sinks<X, T, P> for AtLeastOnce {
-    fn name_of(sink: &X) -> &'static str {
-        X::name_of(sink)
-    }
-}
+impl<X: CommittingSink<T>, T> CommitsIn<Durable, T, Holds> for X {}
+#[diagnostic::do_not_recommend]
+impl<X: Impossible, T> CommitsIn<Durable, T, Never> for X {}
 
 /// A sink of a pipeline in mode `M`, and what it does for checkpoints there.
 pub trait SinkIn<M: Mode, T>: Sink<T> {

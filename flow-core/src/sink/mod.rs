@@ -14,7 +14,7 @@ pub mod text;
 
 pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
-pub use committing::{CommittingSink, CommittingSinkOf, SinkIn, Sinks, StagingWriter};
+pub use committing::{CommitsIn, CommittingSink, SinkIn, StagingWriter};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqlRow, Sqlite, SqliteWriter, sqlite};
@@ -159,11 +159,11 @@ impl<C: Clone, X: Clone, M> Clone for SinkEnd<C, X, M> {
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Ends the stream in a sink.
     #[track_caller]
-    pub fn sink<X, P>(self, sink: X) -> Proved<P, SinkEnd<C, X, K::Mode>>
+    pub fn sink<X, P, Q>(self, sink: X) -> Proved<Q, Proved<P, SinkEnd<C, X, K::Mode>>>
     where
-        K::Mode: Sinks<X, T, P>,
+        X: SinkOf<P, T> + CommitsIn<K::Mode, T, Q>,
     {
-        let meta = Meta::new(K::Mode::name_of(&sink));
+        let meta = Meta::new(X::name_of(&sink));
         SinkEnd { prev: self.chain, sink, edge: EdgeRef::fresh(), meta, mode: PhantomData }
     }
 }

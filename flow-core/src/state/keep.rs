@@ -103,6 +103,19 @@ pub trait Keep<M>: Sized + 'static {
     /// # Errors
     /// When the mode keeps no state, or the bytes are not of this type.
     fn read(bytes: &mut &[u8]) -> Result<Self>;
+    /// What the type looks like when it is written down; `None` in a mode that does not. See [`schema`](super::schema()).
+    fn schema() -> Option<String>;
+}
+
+/// What keyed state looks like in checkpoints, empty where it does not stand in any: `key -> value`.
+pub(crate) fn schema_of<K: Keep<M>, V: Keep<M>, M>() -> String {
+    K::schema().zip(V::schema()).map_or_else(String::new, |(key, value)| format!("{key} -> {value}"))
+}
+
+/// The same of state of two parts: `key -> one, other`.
+pub(crate) fn schema_of_two<K: Keep<M>, V: Keep<M>, W: Keep<M>, M>() -> String {
+    let one = schema_of::<K, V, M>();
+    W::schema().map_or_else(String::new, |other| format!("{one}, {other}"))
 }
 
 #[diagnostic::do_not_recommend]
@@ -115,6 +128,9 @@ impl<T: 'static> Keep<Volatile> for T {
     }
     fn read(_: &mut &[u8]) -> Result<Self> {
         Err(volatile())
+    }
+    fn schema() -> Option<String> {
+        None
     }
 }
 
@@ -137,5 +153,8 @@ impl<M: Written, T: Serialize + DeserializeOwned + 'static> Keep<M> for T {
             .map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be read: {e}")))?;
         *bytes = rest;
         Ok(value)
+    }
+    fn schema() -> Option<String> {
+        Some(super::schema::<T>())
     }
 }
