@@ -51,15 +51,19 @@ pub fn schema<T: DeserializeOwned>() -> String {
     main
 }
 
-/// The enums that have been met, by name: what each variant holds, where that is known.
+/// The enums that have been met, by name: what each variant holds, where that is known; and the variants in the order in which they came to
+/// be known.
 #[derive(Default)]
-struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>);
+struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>, Vec<(&'static str, usize)>);
 
 impl Enums {
-    /// The variant to ask for next: one that has not been seen, or the first.
+    /// The variant to ask for next: one that has not been seen, or the one that was known first. It has an end: what was asked for inside it
+    /// was known before.
     fn choose(&mut self, name: &'static str, variants: &'static [&'static str]) -> usize {
         let known = self.0.entry(name).or_insert_with(|| variants.iter().map(|v| (*v, None)).collect());
-        let next = known.iter().position(|variant| variant.1.is_none()).unwrap_or(0);
+        let next = known.iter().position(|variant| variant.1.is_none());
+        let first = || self.1.iter().find(|known| known.0 == name).map_or(0, |known| known.1);
+        let next = next.unwrap_or_else(first);
         if let Some(variant) = known.get_mut(next) {
             // Inside itself another one is asked for.
             variant.1.get_or_insert_with(|| UNKNOWN.to_owned());
@@ -71,6 +75,7 @@ impl Enums {
         if let Some((_, known)) = self.0.get_mut(name).and_then(|variants| variants.get_mut(variant)) {
             if known.as_deref() == Some(UNKNOWN) {
                 *known = Some(holds);
+                self.1.push((name, variant));
             }
         }
     }
