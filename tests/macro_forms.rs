@@ -2,6 +2,8 @@
 
 #[path = "macro_forms/broadcast.rs"]
 mod broadcast;
+#[path = "macro_forms/checkpointed.rs"]
+mod checkpointed;
 #[path = "macro_forms/joins.rs"]
 mod joins;
 #[path = "macro_forms/process.rs"]

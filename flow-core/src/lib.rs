@@ -16,9 +16,32 @@
 //!
 //! Underneath: a chain of operators becomes a [`stage`], an object without threads; stages are connected by rings of
 //! batches ([`batch`], [`channel`], [`exchange`]), keep what they know of keys in [`state`], and are stepped by a [`host`]. How
-//! state will lie on the disk is in [`checkpoint`].
+//! state lies on the disk is in [`checkpoint`].
 //!
-//! It is not distributed, not SQL, and has no checkpoints yet.
+//! # Checkpoints
+//!
+//! A pipeline that says `#[checkpointed]`, and is told where, survives its process: the next start goes on from the newest complete checkpoint, and each
+//! result counts once. What the compiler asks of sources, sinks and state then is in `docs/operators.md` under "Checkpointed pipelines".
+//!
+//! ```
+//! use flow_core::prelude::*;
+//!
+//! dataflow! {
+//!     #[checkpointed]
+//!     pub fn sums(till: u64, out: Collected<(u64, u64)>) {
+//!         let numbers = source(generate(till, |n| n));
+//!         let sums = numbers.key_by(|n| n % 2).sum(|n| *n);
+//!         sums.collect(&out);
+//!     }
+//! }
+//!
+//! let (folder, out) = (tempfile::tempdir().unwrap(), Collected::new());
+//! let checkpoints = Checkpoints::to(folder.path()).every(Millis(30_000));
+//! sums(4, out.clone()).checkpoints(checkpoints).run().unwrap();
+//! assert_eq!(out.take(), [(0, 0), (1, 1), (0, 2), (1, 4)]);
+//! ```
+//!
+//! It is not distributed and not SQL.
 
 extern crate self as flow_core;
 

@@ -10,10 +10,12 @@ mod joined;
 
 use flow_core::exchange::{KEY_GROUPS, instance_of};
 use flow_core::host::{Host, Instance, Launch, Progress, Task};
+use flow_core::op::kind::{Replayable, Unbounded};
 use flow_core::prelude::*;
 use flow_core::process::Ttl;
 use flow_core::process::states::{Plain, Timed, TimedEntries, WithFunction};
-use flow_core::source::ChannelSource;
+use flow_core::source::{ChannelSource, Source};
+use flow_core::stage::OpenCx;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -118,6 +120,27 @@ fn exhaust(tasks: &mut [Task], also: &mut dyn FnMut(&mut [Task], usize) -> Resul
     Ok(())
 }
 
+/// A channel that says it can be read again: what is read is known to have been taken before the barrier.
+#[derive(Clone)]
+struct Fed(ChannelSource<Record>);
+
+impl Source for Fed {
+    type Item = Record;
+    type Split = ();
+    type Reader = <ChannelSource<Record> as Source>::Reader;
+    type Bounds = Unbounded;
+    type Replay = Replayable;
+    fn name(&self) -> &'static str {
+        "fed"
+    }
+    fn splits(&self) -> Result<Vec<()>> {
+        self.0.splits()
+    }
+    fn open(&self, split: (), cx: &mut OpenCx) -> Result<Self::Reader> {
+        self.0.open(split, cx)
+    }
+}
+
 /// Key, value and time of a record.
 type Record = (u16, i64, i64);
 
@@ -125,7 +148,7 @@ type Record = (u16, i64, i64);
 type Shown = Arc<Mutex<Vec<String>>>;
 
 /// Adds a pipeline over a channel, whose ends show what they get.
-type Pipeline = fn(&mut Job, ChannelSource<Record>, Shown);
+type Pipeline = fn(&mut Job, Fed, Shown);
 
 fn show<T: std::fmt::Debug>(shown: &Shown) -> impl FnMut(T) + Clone + Send + 'static + use<T> {
     let shown = Arc::clone(shown);
@@ -145,7 +168,7 @@ fn run(
     records.iter().for_each(|record| sender.send(*record).unwrap());
     let kept = (!ends).then_some(sender);
     let host = Saving { before, every: 2 + records.len() % 7, ..Saving::default() };
-    let job = Job::build("saved", |job| pipeline(job, source, Arc::clone(shown)));
+    let job = Job::build("saved", |job| pipeline(job, Fed(source.clone()), Arc::clone(shown)));
     job.parallelism(parallelism).batch_size(7).host_with(host.clone()).run().unwrap();
     drop(kept);
     host.after.lock().unwrap().clone()
@@ -166,58 +189,58 @@ fn compare(pipeline: Pipeline, records: &[Record], cut: usize, p: usize, q: usiz
     state
 }
 
-fn rolling(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    job.add(source(records).durable().key_by(|r| r.0).sum(|r| r.1).for_each(show(&shown)));
+fn rolling(job: &mut Job, records: Fed, shown: Shown) {
+    job.add(source(records).at_least_once().key_by(|r| r.0).sum(|r| r.1).for_each(show(&shown)));
 }
 
 /// A rolling operator whose state is text, behind another keyed operator.
-fn texts(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let counted = source(records).durable().key_by(|r| r.0).count();
+fn texts(job: &mut Job, records: Fed, shown: Shown) {
+    let counted = source(records).at_least_once().key_by(|r| r.0).count();
     let texts = counted.key_by(|c| c.0).fold(String::new(), |text, (_, n)| *text += &format!(" {n}"));
     job.add(texts.for_each(show(&shown)));
 }
 
-fn firsts(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    job.add(source(records).durable().key_by(|r| r.0).dedup_first().for_each(show(&shown)));
+fn firsts(job: &mut Job, records: Fed, shown: Shown) {
+    job.add(source(records).at_least_once().key_by(|r| r.0).dedup_first().for_each(show(&shown)));
 }
 
 /// With a time to live that is never over.
-fn firsts_for_long(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let firsts = source(records).durable().key_by(|r| r.0).dedup_first().ttl(Millis(1_000_000));
+fn firsts_for_long(job: &mut Job, records: Fed, shown: Shown) {
+    let firsts = source(records).at_least_once().key_by(|r| r.0).dedup_first().ttl(Millis(1_000_000));
     job.add(firsts.for_each(show(&shown)));
 }
 
-fn lasts(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let records = source(records).durable().take(u64::MAX);
+fn lasts(job: &mut Job, records: Fed, shown: Shown) {
+    let records = source(records).at_least_once().take(u64::MAX);
     job.add(records.key_by(|r| r.0).dedup_last().for_each(show(&shown)));
 }
 
-fn tops(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    job.add(source(records).durable().key_by(|r| r.0).top_n(3, |r| r.1).for_each(show(&shown)));
+fn tops(job: &mut Job, records: Fed, shown: Shown) {
+    job.add(source(records).at_least_once().key_by(|r| r.0).top_n(3, |r| r.1).for_each(show(&shown)));
 }
 
-fn windows(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+fn windows(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100)));
     job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
 }
 
 /// Windows that have fired take elements and fire again.
-fn lateness(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2);
+fn lateness(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2);
     let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100))).lateness(Millis(1_000_000));
     job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
 }
 
 /// The same for windows that overlap: by a running table, and by two stacks.
-fn sliding_sums(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2);
+fn sliding_sums(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2);
     let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).lateness(Millis(1_000_000));
     job.add(windows.aggregate(|a| a.sum(|r| r.1)).for_each(show(&shown)));
 }
 
-fn sliding_largest(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2);
+fn sliding_largest(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2);
     let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).lateness(Millis(1_000_000));
     job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
 }
@@ -260,16 +283,16 @@ impl Process<u16, Record> for Old {
     }
 }
 
-fn timers(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+fn timers(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     job.add(timed.key_by(|r| r.0).process(Old).for_each(show(&shown)));
 }
 
 /// States with a time to live, which is not over within the test: a watermark is made anew behind the cut, and what is over by it
 /// may differ.
-fn lasting(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
+fn lasting(job: &mut Job, records: Fed, shown: Shown) {
     let ttl = Ttl::new(Millis(86_400_000));
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     let states = (
         Timed::new(|| None::<i64>, ttl),
         (
@@ -308,8 +331,8 @@ fn lasting(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
 }
 
 /// What is kept of a window, and state of the key behind it.
-fn processed(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+fn processed(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100))).evict(last(3));
     let growing = windows.process_window(0i64, |w, records| {
         *w.state() += records.iter().map(|r| r.1).sum::<i64>();
@@ -320,8 +343,8 @@ fn processed(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
 }
 
 /// State of the key behind an aggregate, in windows that elements still join.
-fn evicted_and_aggregated(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+fn evicted_and_aggregated(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).evict(last(Millis(30)));
     let growing = windows.aggregate_window(
         |a| (a.count(), a.max(|r| r.1)),
@@ -336,23 +359,23 @@ fn evicted_and_aggregated(job: &mut Job, records: ChannelSource<Record>, shown: 
 }
 
 /// Windows that fire early, as they are and what is new.
-fn triggered(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+fn triggered(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40)));
     let windows = windows.trigger(|t| t.early(Millis(30)).count(3).when(|r| r.1 % 7 == 0));
     job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
 }
 
-fn purging_sessions(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+fn purging_sessions(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     let windows = timed.key_by(|r| r.0).window(session(Millis(60))).lateness(Millis(1_000_000));
     let windows = windows.trigger(|t| t.count(2).purging());
     job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
 }
 
 /// On a clock that stands still while the test steps, so that everything is in one window.
-fn clocked(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let keyed = source(records).durable().key_by(|r| r.0);
+fn clocked(job: &mut Job, records: Fed, shown: Shown) {
+    let keyed = source(records).at_least_once().key_by(|r| r.0);
     let windows = keyed.window(tumbling(Millis(86_400_000_000)).time(processing));
     job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
 }
@@ -447,7 +470,7 @@ fn state_that_is_cut_short_is_refused() {
             history.last_mut().unwrap().pop();
         }
         let (_sender, source) = channel(1);
-        let job = Job::build("cut", |job| pipeline(job, source, Shown::default()));
+        let job = Job::build("cut", |job| pipeline(job, Fed(source.clone()), Shown::default()));
         let error = job.host_with(Saving { before, ..Saving::default() }).run().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::State, "{error}");
     }

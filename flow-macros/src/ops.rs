@@ -435,6 +435,10 @@ pub(crate) static OPERATORS: &[Operator] = &[
 /// The late policies.
 pub(crate) const LATE: &[&str] = &["side", "drop", "fail"];
 
+/// Operators that keep something of their records, beside those that are stateful.
+const KEEPS: &[&str] =
+    &["async_map", "try_async_map", "take", "skip", "rate_limit", "event_time", "partition_by", "apply"];
+
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
 pub(crate) const RESERVED: &[&str] = &["iterate"];
 
@@ -447,6 +451,11 @@ impl Operator {
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
         self.output == Output::Window || self.input == Input::Joined
+    }
+
+    /// Whether a checkpoint has something of it.
+    pub fn is_kept(&self) -> bool {
+        self.stateful || !self.behind.is_empty() || KEEPS.contains(&self.name)
     }
 
     /// Which of its arguments is a closure, as its usage shows it.

@@ -9,7 +9,7 @@ use crate::interpret::generated;
 use crate::plan::{Op, Source};
 use crate::{joined, rolling, windowed};
 use flow_core::op::boxed::{BoxedEnd, OpenRoot};
-use flow_core::op::kind::{Bounded, Durable, Ends, Is, Replayable};
+use flow_core::op::kind::{AtLeastOnce, Bounded, Ends, Is, Repeats, Replayable};
 use flow_core::op::operator::{OpError, Operator};
 use flow_core::op::tee::Root;
 use flow_core::op::{Chain, Forked, Terminal};
@@ -20,16 +20,16 @@ use std::sync::{Arc, Mutex};
 /// What takes a stream.
 pub type End<S> = BoxedEnd<OpenRoot<Rec, S>>;
 /// The kind of a stream without event time.
-pub type Plain = Is<(), Bounded, Replayable, Durable>;
+pub type Plain = Is<(), Bounded, Replayable, AtLeastOnce>;
 /// The kind of a stream with event time.
-pub type Timed = Is<Timestamp, Bounded, Replayable, Durable>;
+pub type Timed = Is<Timestamp, Bounded, Replayable, AtLeastOnce>;
 /// A stream of kind `K` as the operator behind it sees it.
 pub type Branch<K> = Stream<Rec, K, Root<Rec, <K as Kind>::Stamp>>;
 /// Records that were seen in passing.
 pub type Seen = Arc<Mutex<Vec<Rec>>>;
 
 /// The two kinds of streams of a graph.
-pub trait Time: Kind<Mode = Durable> + Ends + Sized {
+pub trait Time: Kind<Mode = AtLeastOnce> + Repeats + Ends + Sized {
     /// Where an operator begins.
     fn branch() -> Branch<Self>;
     /// The ends that wait for their stream, by stream.
@@ -38,7 +38,7 @@ pub trait Time: Kind<Mode = Durable> + Ends + Sized {
 
 impl Time for Plain {
     fn branch() -> Branch<Plain> {
-        source(from_vec(Vec::new())).durable().root()
+        source(from_vec(Vec::new())).at_least_once().root()
     }
     fn ends(waiting: &mut Waiting) -> &mut Vec<Vec<End<()>>> {
         &mut waiting.plain
@@ -47,7 +47,7 @@ impl Time for Plain {
 
 impl Time for Timed {
     fn branch() -> Branch<Timed> {
-        source(from_vec(Vec::new())).durable().event_time(|r: &Rec| r.ts).root()
+        source(from_vec(Vec::new())).at_least_once().event_time(|r: &Rec| r.ts).root()
     }
     fn ends(waiting: &mut Waiting) -> &mut Vec<Vec<End<Timestamp>>> {
         &mut waiting.timed
@@ -168,13 +168,14 @@ impl Building<'_> {
         let out = self.end::<Plain>(port);
         match from.clone() {
             Source::FromIter(records) => {
-                self.job.add(source(from_iter(records)).durable().boxed().tee(|_| out))
+                self.job.add(source(from_iter(records)).at_least_once().boxed().tee(|_| out))
             }
             Source::FromVec(records, n) => {
-                self.job.add(source(from_vec(records).splits(n)).durable().tee(|_| out))
+                self.job.add(source(from_vec(records).splits(n)).at_least_once().tee(|_| out))
             }
             Source::Generate(count, n) => {
-                self.job.add(source(generate(count.into(), generated).splits(n)).durable().tee(|_| out));
+                self.job
+                    .add(source(generate(count.into(), generated).splits(n)).at_least_once().tee(|_| out));
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::metrics::StageMetrics;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A stage instance, as the coordinator knows it.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub(crate) struct Tracked {
     pub instance: usize,
     pub instances: usize,
     pub ended: bool,
+    /// The types of its keyed state.
+    pub schema: Arc<str>,
 }
 
 /// See the module.

@@ -3,6 +3,7 @@
 use super::coordinator::Tracked;
 use super::current::States;
 use super::manifest::{Manifest, OperatorState, StagedOutput, StateFile};
+use super::schemas::fingerprint;
 
 /// What a checkpoint has written, beside what stood in the one before.
 pub(super) struct Written<'a> {
@@ -48,6 +49,8 @@ fn of_tasks(name: &str, tasks: &[Tracked]) -> OperatorState {
     for task in tasks.iter().filter(|task| name == task.stage) {
         state.instances = u32::try_from(task.instances).unwrap_or(u32::MAX);
         state.finished = task.ended;
+        state.fingerprint = fingerprint(&task.schema);
+        state.schema = task.schema.to_string();
     }
     state.finished &= tasks.iter().all(|task| task.stage != name || task.ended);
     state

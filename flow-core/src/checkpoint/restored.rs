@@ -2,6 +2,7 @@
 
 use super::current::WHOLE;
 use super::manifest::Manifest;
+use super::renames::Renames;
 use super::{Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
@@ -27,14 +28,15 @@ type Read = Box<dyn Fn(Slot) -> Result<Vec<Vec<u8>>> + Send + Sync>;
 type History = Vec<Vec<u8>>;
 
 impl Restored {
-    /// Of `manifest`.
-    pub fn new(store: &Store, manifest: &Manifest) -> Result<Self> {
+    /// Of `manifest`, by the names of now.
+    pub fn new(store: &Store, manifest: &Manifest, renames: &Renames) -> Result<Self> {
         let mut states = BTreeMap::new();
         for state in &manifest.operators {
             let parts = store.parts(manifest, &state.id)?;
             let instances = usize::try_from(state.instances).unwrap_or(1);
             let read: Read = Box::new(move |slot| parts.read(slot));
-            states.insert(state.id.clone(), State { read, instances, finished: state.finished });
+            states
+                .insert(renames.of(&state.id, manifest), State { read, instances, finished: state.finished });
         }
         Ok(Restored { id: manifest.id, states })
     }

@@ -7,7 +7,7 @@ mod taking;
 
 pub use handle::JobHandle;
 
-use crate::checkpoint::{Checkpoints, Restored};
+use crate::checkpoint::{Checkpoints, Renames, Restored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::KEY_GROUPS;
 use crate::host::panics::guard;
@@ -59,6 +59,7 @@ pub struct Job {
     ring: usize,
     max_delay: Millis,
     checkpoints: Option<Checkpoints>,
+    renames: Renames,
     crash_at: Option<u64>,
     restarts: u32,
     restart_delay: Millis,
@@ -78,6 +79,7 @@ impl Job {
             ring: RING_BATCHES,
             max_delay: MAX_DELAY,
             checkpoints: None,
+            renames: Renames::default(),
             crash_at: None,
             restarts: 0,
             restart_delay: Millis(0),
@@ -148,6 +150,29 @@ impl Job {
     pub fn checkpoints(mut self, checkpoints: Checkpoints) -> Self {
         self.checkpoints = Some(checkpoints);
         self
+    }
+
+    /// What is called `now` was `before` when the checkpoint was taken: a `let`, or a single operator by its id. In `dataflow!` that is
+    /// `#[was(before)] let now = …`. It may stand there for good: a checkpoint that knows `now` is not changed.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let numbers = |name: &'static str, till: u64, out: &Collected<u64>| {
+    ///     let (checkpoints, out) = (Checkpoints::to(folder.path()), out.clone());
+    ///     Job::build("sums", move |job| {
+    ///         job.was("total/sum", "sums/sum");
+    ///         job.add(source(generate(till, |n| n)).durable().key_by(|_| ()).sum(|n| *n).named(name).map(|sum| sum.1).collect(&out));
+    ///     })
+    ///     .checkpoints(checkpoints)
+    /// };
+    /// let out = Collected::new();
+    /// let handle = numbers("sums", u64::MAX, &out).start().unwrap();
+    /// handle.stop_with_savepoint().unwrap();
+    /// numbers("total", 0, &out).start().unwrap().stop_with_savepoint().unwrap();
+    /// ```
+    pub fn was(&mut self, now: &str, before: &str) {
+        self.renames.add(now, before);
     }
 
     /// After a failure the job begins again by itself, `times` times at most, so long after it: from the newest complete checkpoint, or, where it
@@ -222,7 +247,8 @@ impl Job {
     }
 
     fn launch(&self, seed: Option<u64>) -> Result<Running> {
-        let start = self.checkpoints.clone().map(|checkpoints| start(&self.name, checkpoints)).transpose()?;
+        let checkpoints = self.checkpoints.clone();
+        let start = checkpoints.map(|it| start(&self.name, it, &self.renames)).transpose()?;
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
         let instances = topology.stages.iter().map(|s| s.count).sum();

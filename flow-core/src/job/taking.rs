@@ -1,6 +1,8 @@
 //! The checkpoints of a job: how it starts from one, and the thread that takes them.
 
-use crate::checkpoint::{Checkpoints, Coordinator, Inbox, Manifest, Restored, Store, Tracked};
+use crate::checkpoint::{
+    Checkpoints, Coordinator, Inbox, Manifest, Renames, Restored, Store, Tracked, schemas,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
 use crate::host::panics::guard;
@@ -31,8 +33,9 @@ impl Start {
 }
 
 /// Opens the folder, and finds what there is of state.
-pub(super) fn start(job: &str, settings: Checkpoints) -> Result<Start> {
+pub(super) fn start(job: &str, settings: Checkpoints, renames: &Renames) -> Result<Start> {
     settings.check()?;
+    renames.check()?;
     let storage = settings.storage()?;
     let (store, newest) = match settings.from {
         None => Store::open(storage, job, settings.retained)?,
@@ -41,16 +44,20 @@ pub(super) fn start(job: &str, settings: Checkpoints) -> Result<Start> {
             (store, Some(manifest))
         }
     };
-    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest)).transpose()?;
+    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest, renames)).transpose()?;
+    let newest = newest.map(|manifest| renames.apply(&manifest));
     Ok(Start { settings, store, newest, restored: restored.map(Arc::new) })
 }
 
 /// Commits what a process before has left to be committed, and gets ready to take checkpoints.
 pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -> Result<Taking> {
     let Start { settings, mut store, newest, restored } = start;
+    topology.check_lasting()?;
     let mut committers = std::mem::take(&mut topology.committers);
+    let tasks = guard(|| Ok(tracked(topology)))?;
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
+        schemas::check(manifest, tasks.iter().map(|task| (&*task.stage, &*task.schema)))?;
         committers.check(&manifest.staged)?;
         committers.recover(manifest.id)?;
         guard(|| committers.commit(&mut manifest.staged.clone()))?;
@@ -58,7 +65,6 @@ pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -
         committers.recover(0)?;
     }
     store.collect_garbage()?;
-    let tasks = tracked(topology);
     let coordinator = Coordinator::new(store, newest, settings, tasks, committers, clock.ticks());
     let (inbox, orders) = (coordinator.inbox().clone(), coordinator.orders().clone());
     Ok(Taking { coordinator: Arc::new(Mutex::new(coordinator)), inbox, orders, restored })
@@ -67,7 +73,12 @@ pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -
 fn tracked(topology: &Topology) -> Vec<Tracked> {
     let of_stage = |stage: &crate::stage::StageDef| {
         let (name, instances) = (stage.name.clone(), stage.count);
-        (0..instances).map(move |instance| Tracked { stage: name.clone(), instance, instances, ended: false })
+        let schema: Arc<str> = stage.instances.first().map(|first| first.schema()).unwrap_or_default().into();
+        let of = move |instance| {
+            let (stage, schema) = (name.clone(), Arc::clone(&schema));
+            Tracked { stage, instance, instances, ended: false, schema }
+        };
+        (0..instances).map(of)
     };
     topology.stages.iter().flat_map(of_stage).collect()
 }
@@ -89,7 +100,7 @@ fn check_states(manifest: &Manifest, topology: &Topology, settings: &Checkpoints
         homeless.join(", ")
     );
     Err(Error::new(ErrorKind::State, what).note(
-        "give each operator the name it had, or say that its state may go: `Checkpoints::drop_state(\"…\")`",
+        "give each operator the name it had, or say what it is called now, `#[was(old)] let new = …` or `job.was(\"new\", \"old\")`, or that its state may go: `Checkpoints::drop_state(\"…\")`",
     ))
 }
 

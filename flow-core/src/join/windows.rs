@@ -208,6 +208,10 @@ where
     fn save_more(&mut self, left: &mut usize) -> bool {
         self.0.save_more(left)
     }
+    fn schema(&self) -> String {
+        self.0.schema()
+    }
+
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         self.0.restore(group, bytes)
     }

@@ -2,7 +2,7 @@
 
 use crate::stage::Stamp;
 use crate::state::Mode;
-pub use crate::state::{Durable, Volatile};
+pub use crate::state::{AtLeastOnce, Durable, Volatile};
 use crate::time::Timestamp;
 use std::marker::PhantomData;
 
@@ -54,7 +54,7 @@ pub trait Kind: Send + 'static {
     type Bounds: Bounds;
     /// [`Replayable`] or [`Once`].
     type Replay: Replay;
-    /// [`Volatile`] or [`Durable`].
+    /// [`Volatile`], [`Durable`] or [`AtLeastOnce`].
     type Mode: Mode;
     /// The same with event time.
     type Timed: Kind<Stamp = Timestamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
@@ -62,8 +62,8 @@ pub trait Kind: Send + 'static {
     type Ending: Kind<Stamp = Self::Stamp, Bounds = Bounded, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same without event time.
     type Untimed: Kind<Stamp = (), Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
-    /// The same in a durable pipeline.
-    type Lasting: Kind<Stamp = Self::Stamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = Durable>;
+    /// The same in a pipeline of mode `M`.
+    type In<M: Mode>: Kind<Stamp = Self::Stamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = M>;
     /// This and another stream of the same stamp and mode together.
     type With<K: Kind<Stamp = Self::Stamp, Mode = Self::Mode>>: Kind<Stamp = Self::Stamp, Mode = Self::Mode>;
 }
@@ -79,7 +79,7 @@ impl<S: Stamp, B: Bounds, R: Replay, M: Mode> Kind for Is<S, B, R, M> {
     type Timed = Is<Timestamp, B, R, M>;
     type Ending = Is<S, Bounded, R, M>;
     type Untimed = Is<(), B, R, M>;
-    type Lasting = Is<S, B, R, Durable>;
+    type In<N: Mode> = Is<S, B, R, N>;
     type With<K: Kind<Stamp = S, Mode = M>> = Is<S, B::With<K::Bounds>, R::With<K::Replay>, M>;
 }
 
@@ -102,3 +102,25 @@ impl<B: Bounds, R: Replay, M: Mode> HasEventTime for Is<Timestamp, B, R, M> {}
 pub trait Ends: Kind<Bounds = Bounded> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Bounded, R, M> {}
+
+/// A kind that can be read again from a position, as a restart asks.
+#[diagnostic::on_unimplemented(
+    message = "a checkpointed pipeline cannot read from this source: what has been read of it is gone after a restart",
+    label = "cannot be read again",
+    note = "write the records to files first and read those (`lines`, `csv`, `json_lines`), or remove `#[checkpointed]`"
+)]
+pub trait Replays: Kind<Replay = Replayable> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, M: Mode> Replays for Is<S, B, Replayable, M> {}
+
+/// A kind of a pipeline in which a closure may see a record again after a restart.
+#[diagnostic::on_unimplemented(
+    message = "this may see a record twice after a restart, and the pipeline promises exactly once",
+    label = "may see a record twice",
+    note = "ask for `#[checkpointed(at_least_once)]` if that does no harm, or write into a sink that commits with the checkpoints: `.sink(csv_files(folder))`"
+)]
+pub trait Repeats: Kind {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, Volatile> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, AtLeastOnce> {}

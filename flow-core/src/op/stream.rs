@@ -43,32 +43,6 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         f(self)
     }
 
-    /// The same stream as the beginning of a durable pipeline: the state of what follows can be written down by key group,
-    /// and taken over by a run of another parallelism (see [`Stage::begin_save`](crate::stage::Stage::begin_save)). So that
-    /// state has to be `serde::Serialize` and `serde::Deserialize`, and the compiler says so where it is not.
-    ///
-    /// ```
-    /// # use flow_core::prelude::*;
-    /// # let out = Collected::new();
-    /// # let job = Job::build("doc", |job| {
-    /// let words = source(from_vec(vec!["a".to_owned(), "b".to_owned()])).durable();
-    /// job.add(words.key_by(|w| w.clone()).count().collect(&out));
-    /// # });
-    /// # job.run().unwrap();
-    /// # assert_eq!(out.take().len(), 2);
-    /// ```
-    ///
-    /// ```compile_fail
-    /// # use flow_core::prelude::*;
-    /// struct Unwritable;
-    /// # impl Clone for Unwritable { fn clone(&self) -> Self { Unwritable } }
-    /// let words = source(from_vec(vec![1, 2])).durable();
-    /// let _ = words.key_by(|w| *w).fold(Unwritable, |_, _| ());
-    /// ```
-    pub fn durable(self) -> Stream<T, K::Lasting, C> {
-        Stream::of(self.chain)
-    }
-
     /// The same stream; the operator before stands under the `let` `name` in ids, errors and reports.
     pub fn named(self, name: &'static str) -> Stream<T, K, Named<C>> {
         Stream::of(Named { prev: self.chain, name })

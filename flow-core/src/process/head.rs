@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::rolling::Item;
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, schema_of};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -154,6 +154,10 @@ where
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let key = &self.key;
         snapshot::<M, _, _>(&self.core.table, &self.core.around, out, |k| key.hash(k))
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, P::State, M>()
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -7,7 +7,8 @@
 use super::{Sink, Writer};
 use crate::checkpoint::Committer;
 use crate::error::Result;
-use crate::state::{Durable, Mode, Volatile};
+use crate::op::proved::{Holds, Impossible, Never};
+use crate::state::{AtLeastOnce, Durable, Mode, Volatile};
 
 /// A writer that can stage what it has written.
 pub trait StagingWriter<T>: Writer<T> {
@@ -19,7 +20,8 @@ pub trait StagingWriter<T>: Writer<T> {
     fn stage(&mut self, checkpoint: u64) -> Result<Option<Vec<u8>>>;
 }
 
-/// A sink whose output counts once in a pipeline that takes checkpoints.
+/// A sink whose output counts once in a pipeline that takes checkpoints. In one that is content with at least once it commits as well, if it
+/// says so: [`Sink::committing`] gives the committer there, and [`Writer::staging`] stages.
 ///
 /// ```
 /// use flow_core::checkpoint::Committer;
@@ -84,12 +86,26 @@ pub trait CommittingSink<T>: Sink<T, Writer: StagingWriter<T>> {
     fn committer(&self) -> Box<dyn Committer>;
 }
 
-/// A sink of a pipeline in mode `M`: any in a volatile one, a [`CommittingSink`] where results count once.
+/// What a sink of a pipeline in mode `M` has to be beside a [`Sink`]: a [`CommittingSink`] where each result counts exactly once.
+/// `P` is found where it holds: see [`proved`](crate::op::proved).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot commit: after a restart this checkpointed pipeline would write records of `{T}` twice",
-    label = "no sink for exactly-once",
-    note = "write into files that are committed with checkpoints, `text_files(folder)`, `csv_files(folder)` or `json_files(folder)`, or implement `flow_core::sink::CommittingSink<{T}>`"
+    message = "`{Self}` cannot commit: after a restart this pipeline, which promises exactly once, would write records of `{T}` twice",
+    label = "may write a record twice",
+    note = "write into what is committed with the checkpoints: `text_files(folder)`, `csv_files(folder)`, `json_files(folder)` or `sqlite(path, statement)`",
+    note = "or ask for `#[checkpointed(at_least_once)]`, if a record that comes twice does no harm",
+    note = "your own sink implements `flow_core::sink::CommittingSink<{T}>`"
 )]
+pub trait CommitsIn<M: Mode, T, P> {}
+#[diagnostic::do_not_recommend]
+impl<X, T> CommitsIn<Volatile, T, Holds> for X {}
+#[diagnostic::do_not_recommend]
+impl<X, T> CommitsIn<AtLeastOnce, T, Holds> for X {}
+#[diagnostic::do_not_recommend]
+impl<X: CommittingSink<T>, T> CommitsIn<Durable, T, Holds> for X {}
+#[diagnostic::do_not_recommend]
+impl<X: Impossible, T> CommitsIn<Durable, T, Never> for X {}
+
+/// A sink of a pipeline in mode `M`, and what it does for checkpoints there.
 pub trait SinkIn<M: Mode, T>: Sink<T> {
     /// What commits, where something is to be committed.
     fn committer_in(&self) -> Option<Box<dyn Committer>>;
@@ -117,5 +133,15 @@ impl<T, X: CommittingSink<T>> SinkIn<Durable, T> for X {
     }
     fn stage_in(writer: &mut X::Writer, checkpoint: u64) -> Result<Option<Vec<u8>>> {
         writer.stage(checkpoint)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, X: Sink<T>> SinkIn<AtLeastOnce, T> for X {
+    fn committer_in(&self) -> Option<Box<dyn Committer>> {
+        self.committing()
+    }
+    fn stage_in(writer: &mut X::Writer, checkpoint: u64) -> Result<Option<Vec<u8>>> {
+        writer.staging(checkpoint)
     }
 }

@@ -3,6 +3,7 @@
 use crate::batch::Mark;
 use crate::error::Result;
 use crate::metrics::Counter;
+use crate::op::kind::Repeats;
 use crate::op::operator::{OpError, operator_error};
 use crate::op::{Chain, Kind, Stream, Terminal, Visit};
 use crate::stage::{BuildCx, Faults, Meta, OpenCx, Push, Stamp, Tail};
@@ -26,9 +27,12 @@ pub struct TryForEach<C, F> {
 
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Ends the stream: gives each record to `f`. Each parallel instance works with a clone of it. What it captures does not stand in
-    /// checkpoints.
+    /// checkpoints, and after a restart `f` may see a record again: a [`durable`](Stream::durable) pipeline refuses it.
     #[track_caller]
-    pub fn for_each<F: FnMut(T) + Clone + Send + 'static>(self, f: F) -> ForEach<C, F> {
+    pub fn for_each<F: FnMut(T) + Clone + Send + 'static>(self, f: F) -> ForEach<C, F>
+    where
+        K: Repeats,
+    {
         ForEach { prev: self.chain, f, meta: Meta::new("for_each") }
     }
 
@@ -40,6 +44,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn try_for_each<E: Into<OpError>, F>(self, f: F) -> TryForEach<C, F>
     where
         F: FnMut(T) -> Result<(), E> + Clone + Send + 'static,
+        K: Repeats,
     {
         TryForEach { prev: self.chain, f, meta: Meta::new("try_for_each") }
     }

@@ -14,7 +14,7 @@ pub mod text;
 
 pub use channel::{ChannelSink, to_channel};
 pub use collect::{Collect, Collected};
-pub use committing::{CommittingSink, SinkIn, StagingWriter};
+pub use committing::{CommitsIn, CommittingSink, SinkIn, StagingWriter};
 pub use for_each::{ForEach, Ignore, TryForEach, ignore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqlRow, Sqlite, SqliteWriter, sqlite};
@@ -23,7 +23,7 @@ pub use text::json_files;
 pub use text::{csv_file, csv_files, json_file, stdout, text_file, text_files};
 
 use crate::batch::Mark;
-use crate::checkpoint::Saves;
+use crate::checkpoint::{Committer, Saves};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::merge::arrive;
 use crate::op::proved::claim;
@@ -78,6 +78,9 @@ pub trait Sink<T>: Clone + Send + 'static {
     type Writer: Writer<T>;
     /// Whether all records go to a single writer, as into one file.
     const SINGLE: bool = false;
+    /// Whether what it has written counts only when the whole job has succeeded, as a file that gets its name then. After a restart what was
+    /// written before it would be missing, so a job that takes checkpoints refuses it.
+    const AT_THE_END: bool = false;
     /// Its name in ids, graphs and errors.
     fn name(&self) -> &'static str;
     /// Opens it, once for each instance.
@@ -85,6 +88,11 @@ pub trait Sink<T>: Clone + Send + 'static {
     /// # Errors
     /// When it cannot be opened; the job ends.
     fn open(&self, cx: &mut OpenCx) -> Result<Self::Writer>;
+    /// What commits in a pipeline that is content with at least once: of a [`CommittingSink`] its committer, and [`Writer::staging`] stages
+    /// then. Without it what is written counts at once.
+    fn committing(&self) -> Option<Box<dyn Committer>> {
+        None
+    }
 }
 
 claim! {
@@ -121,6 +129,15 @@ pub trait Writer<T>: Send + 'static {
     /// # Errors
     /// When the rest cannot be written; the job ends.
     fn finish(self) -> Result<Option<Box<dyn Commit>>>;
+    /// [`StagingWriter::stage`], where [`Sink::committing`] has given a committer. Before a checkpoint is taken whatever is written has to be out.
+    ///
+    /// # Errors
+    /// As there.
+    fn staging(&mut self, checkpoint: u64) -> Result<Option<Vec<u8>>> {
+        let _ = checkpoint;
+        self.flush()?;
+        Ok(None)
+    }
 }
 
 /// The end of a stream in a sink, of a pipeline in mode `M`.
@@ -142,7 +159,10 @@ impl<C: Clone, X: Clone, M> Clone for SinkEnd<C, X, M> {
 impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Ends the stream in a sink.
     #[track_caller]
-    pub fn sink<X: SinkOf<P, T>, P>(self, sink: X) -> Proved<P, SinkEnd<C, X, K::Mode>> {
+    pub fn sink<X, P, Q>(self, sink: X) -> Proved<Q, Proved<P, SinkEnd<C, X, K::Mode>>>
+    where
+        X: SinkOf<P, T> + CommitsIn<K::Mode, T, Q>,
+    {
         let meta = Meta::new(X::name_of(&sink));
         SinkEnd { prev: self.chain, sink, edge: EdgeRef::fresh(), meta, mode: PhantomData }
     }
@@ -154,6 +174,9 @@ impl<C: Chain<Out: Send>, X: SinkIn<M, C::Out>, M: Mode> Terminal for SinkEnd<C,
         let note =
             if X::SINGLE { "one instance: all records in one place" } else { "one writer an instance" };
         let meta = cx.op(&meta, note);
+        if X::AT_THE_END {
+            cx.at_the_end(&meta);
+        }
         if let Some(committer) = sink.committer_in() {
             cx.committer(&meta, committer);
         }

@@ -8,6 +8,7 @@
 mod channel;
 mod generate;
 mod iter;
+mod lasting;
 #[cfg(test)]
 mod tests;
 pub mod text;

@@ -6,6 +6,7 @@
 //! connects them.
 
 mod aligned;
+mod lasting;
 mod width;
 
 use super::drift::Drift;
@@ -13,6 +14,7 @@ use super::{HeadStage, Meta, OpNode, Stage};
 use crate::checkpoint::{Committer, Committers, Restored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
+use lasting::Lasting;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -153,6 +155,7 @@ pub struct Topology {
     error: Option<Error>,
     /// The checkpoint that the job starts from.
     restored: Option<Arc<Restored>>,
+    lasting: Lasting,
     /// What makes the outputs of sinks final, by their ids.
     pub(crate) committers: Committers,
 }
@@ -187,12 +190,14 @@ pub struct BuildCx<'a> {
     parallelism: usize,
     draft: Draft,
     renamed: Option<&'static str>,
+    /// The source that comes next is of a checkpointed pipeline.
+    lasting: bool,
 }
 
 impl<'a> BuildCx<'a> {
     /// For pass `pass`.
     pub fn new(topology: &'a mut Topology, pass: usize, parallelism: usize) -> Self {
-        BuildCx { topology, pass, parallelism, draft: Draft::default(), renamed: None }
+        BuildCx { topology, pass, parallelism, draft: Draft::default(), renamed: None, lasting: false }
     }
 
     /// The instance this pass makes.
@@ -260,6 +265,7 @@ impl<'a> BuildCx<'a> {
 
     /// A source begins here, with as many instances as it has splits.
     pub fn source(&mut self, key: EdgeId, meta: &Meta, count: usize, stage: impl Stage + 'static) {
+        self.is_lasting(meta);
         self.stage(key, meta, Count::Exactly(count), Vec::new(), Box::new(stage));
     }
 

@@ -248,6 +248,10 @@ impl HeadStage {
 }
 
 impl Stage for HeadStage {
+    fn schema(&self) -> String {
+        self.head.schema()
+    }
+
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         let inputs = cx.inputs();
         self.inputs = (0..inputs).map(|_| None).collect();

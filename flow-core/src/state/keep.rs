@@ -12,11 +12,15 @@ use serde_core::de::DeserializeOwned;
 #[derive(Debug, Clone, Copy)]
 pub struct Volatile;
 
-/// State survives the job: it has to be serialisable.
+/// State survives the job, so it has to be serialisable; and what leaves the pipeline counts exactly once.
 #[derive(Debug, Clone, Copy)]
 pub struct Durable;
 
-/// What becomes of a pipeline's state: [`Volatile`] or [`Durable`].
+/// State survives the job, so it has to be serialisable; what leaves the pipeline may be seen again after a restart.
+#[derive(Debug, Clone, Copy)]
+pub struct AtLeastOnce;
+
+/// What becomes of a pipeline's state: [`Volatile`], [`Durable`] or [`AtLeastOnce`].
 pub trait Mode: Send + 'static {
     /// Holds a `T` where state is written down, and takes no place where it is not: what only checkpoints need costs a
     /// volatile pipeline nothing.
@@ -29,6 +33,14 @@ impl Mode for Volatile {
 impl Mode for Durable {
     type Only<T: Default + Send> = Just<T>;
 }
+impl Mode for AtLeastOnce {
+    type Only<T: Default + Send> = Just<T>;
+}
+
+/// The modes in which state is written down.
+pub trait Written: Mode {}
+impl Written for Durable {}
+impl Written for AtLeastOnce {}
 
 /// A `T`, or nothing; which is known at compile time.
 pub trait Only<T>: Default {
@@ -91,6 +103,19 @@ pub trait Keep<M>: Sized + 'static {
     /// # Errors
     /// When the mode keeps no state, or the bytes are not of this type.
     fn read(bytes: &mut &[u8]) -> Result<Self>;
+    /// What the type looks like when it is written down; `None` in a mode that does not. See [`schema`](super::schema()).
+    fn schema() -> Option<String>;
+}
+
+/// What keyed state looks like in checkpoints, empty where it does not stand in any: `key -> value`.
+pub(crate) fn schema_of<K: Keep<M>, V: Keep<M>, M>() -> String {
+    K::schema().zip(V::schema()).map_or_else(String::new, |(key, value)| format!("{key} -> {value}"))
+}
+
+/// The same of state of two parts: `key -> one, other`.
+pub(crate) fn schema_of_two<K: Keep<M>, V: Keep<M>, W: Keep<M>, M>() -> String {
+    let one = schema_of::<K, V, M>();
+    W::schema().map_or_else(String::new, |other| format!("{one}, {other}"))
 }
 
 #[diagnostic::do_not_recommend]
@@ -104,6 +129,9 @@ impl<T: 'static> Keep<Volatile> for T {
     fn read(_: &mut &[u8]) -> Result<Self> {
         Err(volatile())
     }
+    fn schema() -> Option<String> {
+        None
+    }
 }
 
 #[cold]
@@ -112,7 +140,7 @@ fn volatile() -> Error {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + 'static> Keep<Durable> for T {
+impl<M: Written, T: Serialize + DeserializeOwned + 'static> Keep<M> for T {
     fn write(&self, out: &mut Vec<u8>) -> Result<()> {
         codec::append(self, out)
             .map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be written: {e}")))
@@ -125,5 +153,8 @@ impl<T: Serialize + DeserializeOwned + 'static> Keep<Durable> for T {
             .map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be read: {e}")))?;
         *bytes = rest;
         Ok(value)
+    }
+    fn schema() -> Option<String> {
+        Some(super::schema::<T>())
     }
 }

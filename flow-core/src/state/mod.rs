@@ -17,8 +17,8 @@ mod table;
 mod timers;
 mod track;
 
-pub(crate) use keep::Only;
-pub use keep::{Durable, Keep, Mode, Volatile};
+pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
+pub(crate) use keep::{Only, schema_of, schema_of_two};
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use schema::schema;

@@ -37,11 +37,11 @@ pub fn schema<T: DeserializeOwned>() -> String {
     for _ in 0..ASKED_MAX {
         let mut text = String::new();
         let asked = T::deserialize(Asked { out: &mut text, enums: &mut enums, depth: 0 });
-        if main.is_empty() || asked.is_ok() && main.ends_with('…') {
+        if asked.is_err() {
+            text.push('…');
+        }
+        if main.is_empty() {
             main = text;
-            if asked.is_err() {
-                main.push('…');
-            }
         }
         if !enums.are_open() {
             break;
@@ -51,18 +51,19 @@ pub fn schema<T: DeserializeOwned>() -> String {
     main
 }
 
-/// The enums that have been met, by name: what each variant holds, where that is known.
+/// The enums that have been met, by name: what each variant holds, where that is known; and the variants in the order in which they came to
+/// be known.
 #[derive(Default)]
-struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>);
+struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>, Vec<(&'static str, usize)>);
 
 impl Enums {
-    /// The variant to ask for next: one that has not been seen, or the first.
+    /// The variant to ask for next: one that has not been seen, or the one that was known first. It has an end: what was asked for inside it
+    /// was known before.
     fn choose(&mut self, name: &'static str, variants: &'static [&'static str]) -> usize {
         let known = self.0.entry(name).or_insert_with(|| variants.iter().map(|v| (*v, None)).collect());
-        // One that has answered has an end, also where it is asked for inside itself.
-        let answered =
-            || known.iter().position(|variant| variant.1.as_deref().is_some_and(|holds| holds != UNKNOWN));
-        let next = known.iter().position(|variant| variant.1.is_none()).or_else(answered).unwrap_or(0);
+        let next = known.iter().position(|variant| variant.1.is_none());
+        let first = || self.1.iter().find(|known| known.0 == name).map_or(0, |known| known.1);
+        let next = next.unwrap_or_else(first);
         if let Some(variant) = known.get_mut(next) {
             // Inside itself another one is asked for.
             variant.1.get_or_insert_with(|| UNKNOWN.to_owned());
@@ -75,6 +76,7 @@ impl Enums {
             && known.as_deref() == Some(UNKNOWN)
         {
             *known = Some(holds);
+            self.1.push((name, variant));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode};
+use crate::state::{Keep, Mode, schema_of};
 use crate::time::Timestamp;
 use std::vec::IntoIter;
 
@@ -253,6 +253,10 @@ where
 
     fn save_more(&mut self, left: &mut usize) -> bool {
         saved::save_more(&mut self.panes, left)
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, A::Acc, M>()
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

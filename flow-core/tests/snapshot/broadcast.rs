@@ -1,9 +1,9 @@
 //! The even values of each key beside all odd ones: both sides are one stream.
 
+use crate::Fed;
 use crate::{Record, Shown, show};
 use flow_core::op::operator::OpError;
 use flow_core::prelude::*;
-use flow_core::source::ChannelSource;
 
 /// Sums of what is not after a timer.
 #[derive(Clone)]
@@ -59,8 +59,8 @@ impl BroadcastProcess<u16, Record, Record> for Sums {
     }
 }
 
-pub fn beside_all(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-    let timed = source(records).durable().event_time(|r| r.2).disorder(Millis(50));
+pub fn beside_all(job: &mut Job, records: Fed, shown: Shown) {
+    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
     let even = timed.root().filter(|r| r.1 % 2 == 0).key_by(|r| r.0);
     let odd = timed.root().filter(|r| r.1 % 2 != 0);
     let (left, right, both) = even.connect_broadcast(odd).apart();

@@ -1,8 +1,8 @@
 //! Joins of the even values of each key with the odd ones: both sides are one stream.
 
+use crate::Fed;
 use crate::{Record, Shown, show};
 use flow_core::prelude::*;
-use flow_core::source::ChannelSource;
 
 /// The key, which some have not.
 fn key(r: &Record) -> Option<u16> {
@@ -11,8 +11,8 @@ fn key(r: &Record) -> Option<u16> {
 
 macro_rules! joined {
     ($($name:ident: $join:ident, |$joined:ident| $rows:expr;)*) => {$(
-        pub fn $name(job: &mut Job, records: ChannelSource<Record>, shown: Shown) {
-            let timed = source(records).durable().take(u64::MAX).event_time(|r| r.2).disorder(Millis(50));
+        pub fn $name(job: &mut Job, records: Fed, shown: Shown) {
+            let timed = source(records).at_least_once().take(u64::MAX).event_time(|r| r.2).disorder(Millis(50));
             let even = timed.root().filter(|r| r.1 % 2 == 0).key_by(key);
             let odd = timed.root().filter(|r| r.1 % 2 != 0).key_by(key);
             let (left, right, $joined) = even.$join(odd).apart();

@@ -16,7 +16,7 @@ use crate::suggest::closest;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::{HashMap, HashSet};
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprMethodCall, Local, Pat, Stmt, Token, Type, spanned::Spanned};
+use syn::{Attribute, Expr, ExprMethodCall, Local, Pat, Stmt, Token, Type, spanned::Spanned};
 
 /// What the names of a body mean at the statement that is looked at.
 pub(super) struct Scope {
@@ -64,7 +64,8 @@ fn statement(raw: Raw, scope: &Scope, diagnostics: &mut Diagnostics) -> Statemen
         },
         Raw::Expr(expr) if scope.is_stream(&expr) => {
             let chain = chain(expr, scope, diagnostics);
-            Statement::Stream(Box::new(Line { binding: Binding::Nothing, annotation: None, chain }))
+            let line = Line { binding: Binding::Nothing, annotation: None, was: None, chain };
+            Statement::Stream(Box::new(line))
         }
         Raw::Broken { tokens, binds } => Statement::Broken(Broken { tokens, binds }),
         other => {
@@ -80,6 +81,8 @@ fn plain(raw: Raw) -> Statement {
 }
 
 fn stream_let(local: Local, scope: &Scope, diagnostics: &mut Diagnostics) -> Statement {
+    let was =
+        local.attrs.iter().find(|attr| attr.path().is_ident("was")).and_then(|attr| was(attr, diagnostics));
     let (pat, annotation) = match local.pat {
         Pat::Type(typed) => (*typed.pat, Some(*typed.ty)),
         pat => (pat, None),
@@ -93,7 +96,16 @@ fn stream_let(local: Local, scope: &Scope, diagnostics: &mut Diagnostics) -> Sta
     });
     // `right_side` found it before
     let expr = init.unwrap_or_else(|| Expr::Verbatim(Default::default()));
-    Statement::Stream(Box::new(Line { binding, annotation, chain: chain(expr, scope, diagnostics) }))
+    Statement::Stream(Box::new(Line { binding, annotation, was, chain: chain(expr, scope, diagnostics) }))
+}
+
+/// `#[was(old)]`
+fn was(attr: &Attribute, diagnostics: &mut Diagnostics) -> Option<Ident> {
+    let name = attr.parse_args::<Ident>().ok();
+    if name.is_none() {
+        diagnostics.error(attr, message::was_no_name());
+    }
+    name
 }
 
 /// A name, or a tuple of names and `_`.

@@ -1,17 +1,17 @@
 //! `/// docs #[attrs] pub fn name<generics>(params) where …`: the signature of a pipeline.
 
-use super::{Budget, Head};
+use super::{Budget, Checkpointed, Head, Wishes};
 use crate::diag::Diagnostics;
 use crate::message;
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, FnArg, ItemFn, LitInt, Pat, ReturnType};
+use syn::{Attribute, FnArg, ItemFn, LitInt, Meta, Pat, ReturnType};
 
 /// None when the tokens are no function signature; that has been reported.
 pub(super) fn parse_head(
     tokens: TokenStream,
-    budget: &mut Option<Budget>,
+    wishes: &mut Wishes,
     diagnostics: &mut Diagnostics,
 ) -> Option<Head> {
     let function: ItemFn = match syn::parse2(quote!(#tokens {})) {
@@ -39,7 +39,7 @@ pub(super) fn parse_head(
         }
     }
     Some(Head {
-        attrs: own_attributes(function.attrs, budget, diagnostics),
+        attrs: own_attributes(function.attrs, wishes, diagnostics),
         vis: function.vis,
         name: signature.ident,
         generics: signature.generics,
@@ -51,7 +51,7 @@ pub(super) fn parse_head(
 /// Takes the macro's own attributes out and obeys them; the others belong to the function.
 fn own_attributes(
     attrs: Vec<Attribute>,
-    budget: &mut Option<Budget>,
+    wishes: &mut Wishes,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Attribute> {
     let mut kept = Vec::new();
@@ -60,11 +60,11 @@ fn own_attributes(
             diagnostics.make_strict();
         } else if attr.path().is_ident("max_shuffles") {
             match attr.parse_args::<LitInt>().and_then(|most| most.base10_parse()) {
-                Ok(most) => *budget = Some(Budget { most, at: attr }),
+                Ok(most) => wishes.budget = Some(Budget { most, at: attr }),
                 Err(_) => diagnostics.error(&attr, message::shuffles_not_a_number()),
             }
         } else if attr.path().is_ident("checkpointed") {
-            diagnostics.error(&attr, message::no_checkpoints());
+            wishes.checkpointed = Some(checkpointed(&attr, diagnostics));
         } else if attr.path().is_ident("batch") {
             diagnostics.error(&attr, message::no_batch());
         } else {
@@ -74,15 +74,32 @@ fn own_attributes(
     kept
 }
 
+/// `#[checkpointed]`, `#[checkpointed(at_least_once)]`
+fn checkpointed(attr: &Attribute, diagnostics: &mut Diagnostics) -> Checkpointed {
+    let word = match &attr.meta {
+        Meta::Path(_) => return Checkpointed::ExactlyOnce,
+        Meta::List(list) => list.tokens.clone(),
+        Meta::NameValue(pair) => pair.value.to_token_stream(),
+    };
+    if !matches!(attr.meta, Meta::NameValue(_))
+        && syn::parse2::<Ident>(word.clone()).is_ok_and(|word| word == "at_least_once")
+    {
+        return Checkpointed::AtLeastOnce;
+    }
+    let at: &dyn ToTokens = if word.is_empty() { attr } else { &word };
+    diagnostics.error(at, message::not_a_guarantee(&crate::text::text(word.clone())));
+    Checkpointed::AtLeastOnce
+}
+
 /// `#![strict]` and `#![max_shuffles(1)]` at the beginning of a body, the only place for it in the expression form.
 pub(super) fn inner_attributes(
     body: TokenStream,
-    budget: &mut Option<Budget>,
+    wishes: &mut Wishes,
     diagnostics: &mut Diagnostics,
 ) -> TokenStream {
     let parser = |input: ParseStream| Ok((Attribute::parse_inner(input)?, input.parse::<TokenStream>()?));
     let Ok((attrs, rest)) = parser.parse2(body.clone()) else { return body };
-    for attr in own_attributes(attrs, budget, diagnostics) {
+    for attr in own_attributes(attrs, wishes, diagnostics) {
         diagnostics.error(&attr, message::unknown_attribute());
     }
     rest

@@ -31,8 +31,22 @@ use syn::{Attribute, Expr, ExprCall, FnArg, Generics, Token, Type, Visibility, p
 pub(crate) struct Pipeline {
     /// None: the expression form.
     pub head: Option<Head>,
-    pub budget: Option<Budget>,
+    pub wishes: Wishes,
     pub statements: Vec<Statement>,
+}
+
+/// What the macro's own attributes ask for.
+#[derive(Default)]
+pub(crate) struct Wishes {
+    pub budget: Option<Budget>,
+    pub checkpointed: Option<Checkpointed>,
+}
+
+/// `#[checkpointed]`
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checkpointed {
+    ExactlyOnce,
+    AtLeastOnce,
 }
 
 /// `#[max_shuffles(1)]`
@@ -64,6 +78,8 @@ pub(crate) struct Line {
     pub binding: Binding,
     /// `: Stream<Flight>`
     pub annotation: Option<Type>,
+    /// `#[was(old)]`
+    pub was: Option<Ident>,
     pub chain: Chain,
 }
 
@@ -158,12 +174,12 @@ impl Chain {
 
 /// Phase 1: the text of one pipeline → its syntax tree. None when not even its signature can be read.
 pub(crate) fn parse(source: Source, diagnostics: &mut Diagnostics) -> Option<Pipeline> {
-    let mut budget = None;
+    let mut wishes = Wishes::default();
     let head = match source.head {
-        Some(tokens) => Some(parse_head(tokens, &mut budget, diagnostics)?),
+        Some(tokens) => Some(parse_head(tokens, &mut wishes, diagnostics)?),
         None => None,
     };
-    let body = head::inner_attributes(source.body, &mut budget, diagnostics);
+    let body = head::inner_attributes(source.body, &mut wishes, diagnostics);
     let raw = statement::parse_all(body, source.end, diagnostics);
     let params: Vec<Ident> = head.as_ref().map(|head| head.params.clone()).unwrap_or_default();
     let closed = head.is_some();
@@ -178,5 +194,5 @@ pub(crate) fn parse(source: Source, diagnostics: &mut Diagnostics) -> Option<Pip
             None => diagnostics.error_at(source.end, source.end, message::empty_pipeline()),
         }
     }
-    Some(Pipeline { head, budget, statements })
+    Some(Pipeline { head, wishes, statements })
 }

@@ -12,6 +12,7 @@ mod durations;
 mod elements;
 mod evict;
 mod holding;
+mod identities;
 mod joins;
 mod keys;
 mod names;
@@ -24,6 +25,8 @@ mod triggers;
 mod unbounded;
 mod windows;
 
+pub(crate) use self::identities::renamed;
+
 use crate::ast::{Arg, Call, Pipeline};
 use crate::diag::Diagnostics;
 use crate::graph::{Graph, Node, Op};
@@ -34,6 +37,8 @@ use syn::Expr;
 pub(crate) fn check(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics) {
     names::every_stream_is_consumed(graph, diagnostics);
     names::ids_are_unique(graph, diagnostics);
+    identities::states_have_names_of_their_own(ast, graph, diagnostics);
+    identities::renamed_once(ast, diagnostics);
     names::closures_hold_no_streams(graph, diagnostics);
     closures::change_nothing_outside(graph, diagnostics);
     closures::borrow_no_parameters(ast, graph, diagnostics);

@@ -9,7 +9,7 @@ use crate::ops::EdgeKind;
 /// Exchanges that are written, and those before an operator that keeps state by key or runs on one instance. What happens inside
 /// of a sub-pipeline or a sink is not seen.
 pub(super) fn are_within_the_budget(ast: &Pipeline, graph: &Graph, diagnostics: &mut Diagnostics) {
-    let Some(budget) = &ast.budget else { return };
+    let Some(budget) = &ast.wishes.budget else { return };
     if graph.nodes.iter().any(|node| node.output.tainted) {
         return;
     }

@@ -2,7 +2,7 @@
 
 use super::expr::{Mode, rewritten};
 use super::semicolon;
-use crate::ast::{Arg, Call, NamedArg};
+use crate::ast::{Arg, Call, Checkpointed, NamedArg};
 use crate::ops::{self, Closures, Named, Operator, Output, Takes, Value};
 use crate::plan::{CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -55,11 +55,12 @@ fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
 
 fn start(start: &StartPlan, plan: &Plan) -> TokenStream {
     match start {
-        StartPlan::Source(call) => {
+        StartPlan::Source(call, checkpointed) => {
+            let lasting = checkpointed.map(|guarantee| lasting(call, guarantee));
             let func = &call.func;
             let args = call.args.iter().map(|arg| rewritten(arg, Mode::Owned, &plan.values));
             let args = in_parens(call.paren_token.span.join(), quote!(#(#args),*));
-            quote!(#func #args)
+            quote!(#func #args #lasting)
         }
         StartPlan::Stream(one) => stream(one),
         StartPlan::Function { func, args } => {
@@ -71,6 +72,17 @@ fn start(start: &StartPlan, plan: &Plan) -> TokenStream {
         }
         StartPlan::Opaque(expr) => quote!(#expr),
     }
+}
+
+/// Output: `.durable()`, at the source's name: what cannot be read again is told there.
+fn lasting(call: &syn::ExprCall, guarantee: Checkpointed) -> TokenStream {
+    let method = match guarantee {
+        Checkpointed::ExactlyOnce => "durable",
+        Checkpointed::AtLeastOnce => "at_least_once",
+    };
+    let source = call.args.first().map_or_else(|| call.func.span(), Spanned::span);
+    let method = Ident::new(method, source.resolved_at(Span::mixed_site()));
+    quote!(.#method())
 }
 
 /// A stream that is used once is moved; otherwise each use is a root.

@@ -57,12 +57,17 @@ fn body(plan: &Plan, reports: &Reports) -> TokenStream {
         Step::Chain(chain) => chain::statement(chain, plan),
     });
     let closing = plan.closing.iter().map(closing::closing);
+    let renamed = plan.renamed.iter().map(|(now, before)| {
+        let (now, before) = (now.to_string(), before.to_string());
+        quote!(#job.was(#now, #before);)
+    });
     let adds = plan.adds.iter().map(|end| quote_spanned!(end.span()=> #job.add(#end);));
     quote! {
         let mut #job = ::flow_core::__rt::begin(#name);
         #(#steps)*
         #(#closing)*
         #(#warnings)*
+        #(#renamed)*
         #(#adds)*
         #job
     }

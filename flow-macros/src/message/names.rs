@@ -44,6 +44,11 @@ pub(crate) fn duplicate_id(id: &str) -> Message {
     Message::new(format!("there are two operators named `{id}`")).help("give one of them another name")
 }
 
+pub(crate) fn same_identity(operator: &str, scope: &str, other: &str) -> Message {
+    Message::new(format!("there are two `{operator}` under `{scope}`, and checkpoints find state by these names"))
+        .help(format!("give this one a `let` of its own, so that what is written before it can change: `let other = {other}(…)`"))
+}
+
 pub(crate) fn reserved_operator(name: &str) -> Message {
     Message::new(format!("there is no operator `{name}` in this version"))
         .help("the operators are listed in docs/operators.md")

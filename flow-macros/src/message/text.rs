@@ -24,9 +24,36 @@ pub(crate) fn pipeline_self() -> Message {
     Message::new("a pipeline has no `self`").help("pass what it needs as a parameter")
 }
 
-pub(crate) fn no_checkpoints() -> Message {
-    Message::new("checkpoints are not in this version yet")
-        .help("remove `#[checkpointed]`; state is kept in memory and lost when the process ends")
+pub(crate) fn not_a_guarantee(word: &str) -> Message {
+    let message = match word {
+        "exactly_once" => {
+            return Message::new("exactly once needs no word here").help("write `#[checkpointed]`");
+        }
+        "" => Message::new("`checkpointed` is followed by nothing, or by one word in parentheses"),
+        word => Message::new(format!("`{word}` is nothing that `checkpointed` knows")),
+    };
+    message.help("write `#[checkpointed]`, after which each result counts exactly once, or `#[checkpointed(at_least_once)]`; where the checkpoints go the job is told: `job.checkpoints(Checkpoints::to(folder))`")
+}
+
+pub(crate) fn was_no_name() -> Message {
+    Message::new("`was` takes the name that this `let` had").help("write `#[was(old)] let new = …`")
+}
+
+pub(crate) fn was_without_name() -> Message {
+    Message::new("`was` says what a `let` was called, and this is none")
+        .help("write `#[was(old)] let new = …`")
+}
+
+pub(crate) fn was_for_nothing() -> Message {
+    Message::new("`was` says under which name a checkpoint knows the state of this `let`, and this pipeline takes none")
+        .help("write `#[checkpointed]` before the pipeline, or remove `#[was(…)]`")
+}
+
+pub(crate) fn was_twice(now: &Ident, before: &Ident) -> Message {
+    Message::new(format!(
+        "`{before}` cannot have become `{now}` too: it became another stream, or had another name itself"
+    ))
+    .help("rename in two steps, with a checkpoint between them")
 }
 
 pub(crate) fn no_batch() -> Message {
@@ -101,6 +128,7 @@ pub(crate) fn too_many_shuffles(most: usize, found: &[String]) -> Message {
 }
 
 pub(crate) fn unknown_attribute() -> Message {
-    Message::new("a pipeline's body has no such attribute")
-        .help("there is `#![strict]`, which makes warnings errors, and `#![max_shuffles(n)]`")
+    Message::new("a pipeline's body has no such attribute").help(
+        "there are `#![strict]`, which makes warnings errors, `#![max_shuffles(n)]` and `#![checkpointed]`",
+    )
 }

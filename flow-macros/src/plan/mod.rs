@@ -6,7 +6,7 @@ pub(crate) mod picture;
 
 use self::hang::Ends;
 use self::picture::Picture;
-use crate::ast::{Call, Pipeline, Statement};
+use crate::ast::{Call, Checkpointed, Pipeline, Statement};
 use crate::graph::{
     Ending, FnArg, Graph, Line, Op, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
 };
@@ -19,6 +19,8 @@ pub(crate) struct Plan<'a> {
     pub name: String,
     pub steps: Vec<Step<'a>>,
     pub closing: Vec<Closing>,
+    /// `let`s that had another name, and that name.
+    pub renamed: Vec<(&'a Ident, &'a Ident)>,
     /// The terminals that the job gets.
     pub adds: Vec<Ident>,
     pub picture: Picture,
@@ -42,7 +44,7 @@ pub(crate) struct ChainPlan<'a> {
 }
 
 pub(crate) enum StartPlan<'a> {
-    Source(&'a ExprCall),
+    Source(&'a ExprCall, Option<Checkpointed>),
     Stream(StreamRef),
     Function { func: &'a Expr, args: Vec<FnArgPlan<'a>> },
     Opaque(&'a Expr),
@@ -112,7 +114,7 @@ pub(crate) fn plan<'a>(ast: &'a Pipeline, graph: &Graph<'a>) -> Plan<'a> {
     for line in &graph.lines {
         steps.push(match line {
             Line::Plain(tokens) => Step::Plain(tokens),
-            Line::Segment(id) => Step::Chain(Box::new(chain(graph, *id, &boxed, &mut ends))),
+            Line::Segment(id) => Step::Chain(Box::new(chain(ast, graph, *id, &boxed, &mut ends))),
         });
     }
     let (closing, adds) = ends.close();
@@ -120,6 +122,7 @@ pub(crate) fn plan<'a>(ast: &'a Pipeline, graph: &Graph<'a>) -> Plan<'a> {
         name: graph.name.clone(),
         steps,
         closing,
+        renamed: renamed(ast),
         adds,
         picture: picture::picture(graph),
         values: values(ast, graph),
@@ -127,6 +130,7 @@ pub(crate) fn plan<'a>(ast: &'a Pipeline, graph: &Graph<'a>) -> Plan<'a> {
 }
 
 fn chain<'a>(
+    ast: &'a Pipeline,
     graph: &Graph<'a>,
     id: SegmentId,
     boxed: &HashSet<crate::graph::NodeId>,
@@ -144,11 +148,19 @@ fn chain<'a>(
     });
     ChainPlan {
         scope: (segment.opens && !begins_nowhere(graph, segment)).then(|| segment.scope.clone()),
-        start: start(graph, segment),
+        start: start(ast, graph, segment),
         calls: calls.collect(),
         end: end(graph, id, ends),
         at: segment.at,
     }
+}
+
+fn renamed(ast: &Pipeline) -> Vec<(&Ident, &Ident)> {
+    let lines = ast.statements.iter().filter_map(|statement| match statement {
+        Statement::Stream(line) => Some(&**line),
+        _ => None,
+    });
+    lines.filter_map(crate::check::renamed).collect()
 }
 
 /// A name that means nothing may be half typed: what stands in front of it must not depend on it.
@@ -156,9 +168,9 @@ fn begins_nowhere(graph: &Graph, segment: &Segment) -> bool {
     matches!(&segment.start, Start::Stream(one) if graph.stream(one.stream).made_by == Origin::Nowhere)
 }
 
-fn start<'a>(graph: &Graph<'a>, segment: &Segment<'a>) -> StartPlan<'a> {
+fn start<'a>(ast: &'a Pipeline, graph: &Graph<'a>, segment: &Segment<'a>) -> StartPlan<'a> {
     match &segment.start {
-        Start::Source(call) => StartPlan::Source(call),
+        Start::Source(call) => StartPlan::Source(call, ast.wishes.checkpointed),
         Start::Stream(one) => StartPlan::Stream(stream_ref(graph, one)),
         Start::Function { func, args } => {
             let args = args.iter().map(|arg| match arg {

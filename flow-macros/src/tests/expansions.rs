@@ -60,6 +60,46 @@ fn the_item_form() {
 }
 
 #[test]
+fn a_checkpointed_pipeline() {
+    check(
+        r#"
+        #[checkpointed]
+        pub fn p(rides: PathBuf, out: PathBuf) {
+            let rides = source(csv::<Ride>(rides));
+            #[was(per_city)]
+            let counts = rides.key_by(|r| r.city).count();
+            counts.sink(csv_files(out));
+        }
+        #[checkpointed(at_least_once)]
+        fn q() {
+            source(lines(path)).for_each(print);
+        }
+        "#,
+        expect![[r#"
+            pub fn p(rides: PathBuf, out: PathBuf) -> ::flow_core::Job {
+                let mut __job = begin("p");
+                scope("rides");
+                let rides = source(csv::<Ride>(rides)).durable();
+                scope("counts");
+                let counts = rides.key_by(|r| r.city).count();
+                scope("counts");
+                let __end_1 = counts.sink(csv_files(out));
+                __job.was("counts", "per_city");
+                __job.add(__end_1);
+                __job
+            }
+            fn q() -> ::flow_core::Job {
+                let mut __job = begin("q");
+                scope("q");
+                let __end_1 = source(lines(path)).at_least_once().for_each(print);
+                __job.add(__end_1);
+                __job
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn the_expression_form_captures_its_surroundings() {
     check(
         r#"{

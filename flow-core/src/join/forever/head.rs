@@ -8,7 +8,7 @@ use crate::join::side::Crossing;
 use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, KeySlots};
+use crate::state::{Keep, KeySlots, schema_of_two};
 use crate::time::{Clock, Millis, Timestamp};
 use crate::window::base::Item;
 use crate::window::saved::take;
@@ -193,6 +193,10 @@ where
                 write::<M, R>(&slot.value.right, out)
             })
         })
+    }
+
+    fn schema(&self) -> String {
+        schema_of_two::<Q, L, R, M>()
     }
 
     fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {

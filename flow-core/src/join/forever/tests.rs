@@ -1,6 +1,7 @@
 //! Random elements of both sides on a clock that moves between them, against a model that keeps all and looks at their ages.
 
 use super::head::ForeverHead;
+use crate::checkpoint::Pieces;
 use crate::join::testing::{Arrival, Writer, arrivals, cases, item};
 use crate::op::kind::Volatile;
 use crate::stage::Head;
@@ -56,7 +57,7 @@ fn what_has_lived_long_enough_meets_nobody() {
     let (mut before, _) = head(100, &clock);
     before.items(0, &mut element(true, 7).collect::<Vec<_>>().into_iter(), 1);
     let (mut after, shown) = head(5, &clock);
-    let mut pieces = crate::checkpoint::Pieces::default();
+    let mut pieces = Pieces::default();
     before.snapshot(&mut pieces).expect("it is written");
     for (group, bytes) in pieces.each().enumerate() {
         after.restore(group, bytes).expect("it is read");

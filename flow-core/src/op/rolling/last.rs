@@ -11,7 +11,7 @@ use crate::op::kind::Ends;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Tail};
-use crate::state::{Keep, KeyTable};
+use crate::state::{Keep, KeyTable, schema_of};
 use crate::time::Grid;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -166,6 +166,10 @@ where
             }
             Ok(())
         })
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, F::Value, M>()
     }
 
     fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {

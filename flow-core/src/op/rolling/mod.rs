@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::stage::{
     BuildCx, Count, EdgeKind, EdgeRef, Faults, Head, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail,
 };
-use crate::state::{Keep, KeyTable, Mode};
+use crate::state::{Keep, KeyTable, Mode, schema_of};
 use crate::time::Grid;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -244,6 +244,10 @@ where
 
     fn save_more(&mut self, left: &mut usize) -> bool {
         self.table.save_more(left)
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, R::State, M>()
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

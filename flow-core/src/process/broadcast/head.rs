@@ -12,7 +12,7 @@ use crate::process::kinds::TimerKinds;
 use crate::process::saved::{restore, snapshot};
 use crate::process::states::Moment;
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, schema_of_two};
 use crate::time::Timestamp;
 use crate::window::take_bytes as take;
 use std::convert::Infallible;
@@ -183,6 +183,10 @@ where
             out.each().for_each(|piece| piece.extend_from_slice(&value));
             snapshot::<M, _, _>(&core.table, &core.around, out, hash_key)
         })
+    }
+
+    fn schema(&self) -> String {
+        schema_of_two::<Q, P::State, P::Shared, M>()
     }
 
     fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {

@@ -104,6 +104,10 @@ impl<T: SqlRow> Sink<T> for Sqlite {
             written: cx.metrics().counter("bytes"),
         })
     }
+
+    fn committing(&self) -> Option<Box<dyn Committer>> {
+        Some(CommittingSink::<T>::committer(self))
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -162,6 +166,10 @@ impl<T: SqlRow> Writer<T> for SqliteWriter {
         self.write_out()?;
         let (shared, batch, count) = (Arc::clone(&self.shared), self.batch, std::mem::take(&mut self.n));
         Ok((count > 0).then(|| Box::new(AtTheEnd { shared, batch, count }) as Box<dyn Commit>))
+    }
+
+    fn staging(&mut self, checkpoint: u64) -> Result<Option<Vec<u8>>> {
+        StagingWriter::<T>::stage(self, checkpoint)
     }
 }
 

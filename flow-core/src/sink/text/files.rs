@@ -96,6 +96,7 @@ impl CsvFile {
 impl<T: Display + 'static> Sink<T> for TextFile {
     type Writer = LineWriter;
     const SINGLE: bool = true;
+    const AT_THE_END: bool = true;
 
     fn name(&self) -> &'static str {
         "text_file"
@@ -110,6 +111,7 @@ impl<T: Display + 'static> Sink<T> for TextFile {
 impl<T: Serialize + 'static> Sink<T> for CsvFile {
     type Writer = RowWriter;
     const SINGLE: bool = true;
+    const AT_THE_END: bool = true;
 
     fn name(&self) -> &'static str {
         "csv_file"

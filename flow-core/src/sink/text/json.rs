@@ -43,6 +43,7 @@ pub fn json_file(path: impl Into<PathBuf>) -> JsonFile {
 impl<T: Serialize + 'static> Sink<T> for JsonFile {
     type Writer = JsonWriter;
     const SINGLE: bool = true;
+    const AT_THE_END: bool = true;
 
     fn name(&self) -> &'static str {
         "json_file"

@@ -9,7 +9,7 @@ use super::pump::ForStage;
 use super::reading::{Fail, OnBroken, Results, TextReader};
 use super::reopen::{again, of_part};
 use crate::error::Result;
-use crate::op::kind::{Bounded, Replayable};
+use crate::op::kind::{Bounded, Once, Replay, Replayable};
 use crate::source::{Source, once};
 use crate::stage::OpenCx;
 use std::marker::PhantomData;
@@ -19,14 +19,14 @@ use std::marker::PhantomData;
 /// Each file is a partition, or, with [`splits`](TextFiles::splits), several. Standard input and other
 /// files that may keep a reader waiting are read on a thread of their own, and never cut.
 #[derive(Debug)]
-pub struct TextFiles<T, F, B = Fail> {
+pub struct TextFiles<T, F, B = Fail, R = Replayable> {
     pub(super) inputs: Inputs,
     pub(super) format: F,
     pub(super) splits: usize,
-    types: PhantomData<fn() -> (T, B)>,
+    types: PhantomData<fn() -> (T, B, R)>,
 }
 
-impl<T, F: Clone, B> Clone for TextFiles<T, F, B> {
+impl<T, F: Clone, B, R> Clone for TextFiles<T, F, B, R> {
     fn clone(&self) -> Self {
         let (inputs, format) = (self.inputs.clone(), self.format.clone());
         TextFiles { inputs, format, splits: self.splits, types: PhantomData }
@@ -34,7 +34,7 @@ impl<T, F: Clone, B> Clone for TextFiles<T, F, B> {
 }
 
 /// The source made by [`lines`].
-pub type Lines<B = Fail> = TextFiles<String, LineOptions, B>;
+pub type Lines<B = Fail, R = Replayable> = TextFiles<String, LineOptions, B, R>;
 
 /// The source made by [`csv()`].
 pub type Csv<T, B = Fail> = TextFiles<T, CsvOptions, B>;
@@ -59,8 +59,8 @@ pub fn lines(inputs: impl Into<Inputs>) -> Lines {
     TextFiles::new(inputs.into(), LineOptions::default())
 }
 
-/// The lines of standard input.
-pub fn stdin_lines() -> Lines {
+/// The lines of standard input. What has been read of it is gone: a checkpointed pipeline refuses it.
+pub fn stdin_lines() -> Lines<Fail, Once> {
     TextFiles::new(Inputs::stdin(), LineOptions::default())
 }
 
@@ -90,19 +90,19 @@ pub fn csv<T>(inputs: impl Into<Inputs>) -> Csv<T> {
     TextFiles::new(inputs.into(), CsvOptions::default())
 }
 
-impl<T, F> TextFiles<T, F> {
+impl<T, F, R> TextFiles<T, F, Fail, R> {
     pub(super) fn new(inputs: Inputs, format: F) -> Self {
         TextFiles { inputs, format, splits: 1, types: PhantomData }
     }
 
     /// Gives `Result<T, Broken>` records: a broken record is an `Err`, and reading goes on behind it.
     #[must_use]
-    pub fn results(self) -> TextFiles<T, F, Results> {
+    pub fn results(self) -> TextFiles<T, F, Results, R> {
         TextFiles { inputs: self.inputs, format: self.format, splits: self.splits, types: PhantomData }
     }
 }
 
-impl<T, F, B> TextFiles<T, F, B> {
+impl<T, F, B, R> TextFiles<T, F, B, R> {
     /// Cuts each file into `n` partitions of about the same size, which are read side by side. There is
     /// no order between them.
     ///
@@ -117,7 +117,7 @@ impl<T, F, B> TextFiles<T, F, B> {
     }
 }
 
-impl<B> Lines<B> {
+impl<B, R> Lines<B, R> {
     /// Replaces invalid UTF-8 by U+FFFD instead of failing, and counts the lines in `invalid`.
     #[must_use]
     pub fn lossy(mut self) -> Self {
@@ -177,12 +177,12 @@ impl<T, B> Csv<T, B> {
     }
 }
 
-impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>> Source for TextFiles<T, F, B> {
+impl<T: Send + 'static, F: Format<T>, B: OnBroken<T>, R: Replay> Source for TextFiles<T, F, B, R> {
     type Item = B::Item;
     type Split = Part<F::Cut>;
     type Reader = TextReader<T, B, F::Opened>;
     type Bounds = Bounded;
-    type Replay = Replayable;
+    type Replay = R;
 
     fn name(&self) -> &'static str {
         self.format.name()

@@ -121,6 +121,10 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
         self.head.save_more(left)
     }
 
+    fn schema(&self) -> String {
+        self.head.schema()
+    }
+
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         self.head.restore(group, bytes)
     }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::op::operator::operator_error;
 use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, Pane};
+use crate::state::{Keep, Mode, Pane, schema_of};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, row};
 use crate::window::late::Policy;
@@ -160,6 +160,10 @@ where
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let key = &self.key;
         snapshot::<M, _, _>(&self.keys, out, |k| key.hash(k))
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, A::Acc, M>()
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::metrics::Counter;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode};
+use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
@@ -264,6 +264,10 @@ where
 
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         snapshot::<M, _, _>(&self.state.keys, out)
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, A::Acc, M>()
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

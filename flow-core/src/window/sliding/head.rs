@@ -8,7 +8,7 @@ use crate::checkpoint::records::Part;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode};
+use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
 use crate::window::late::Policy;
@@ -309,6 +309,10 @@ where
 
     fn save_more(&mut self, left: &mut usize) -> bool {
         saved::save_more(&mut self.panes, left)
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, A::Acc, M>()
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode};
+use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Clock, Timestamp, VirtualClock};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, Row, row};
 use crate::window::late::Policy;
@@ -321,6 +321,10 @@ where
 
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         snapshot::<M, _, _>(&self.state, out)
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, A::Acc, M>()
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -51,6 +51,10 @@ impl<T: 'static, F: Encodes<T>, P: Partition<T>> Sink<T> for Files<F, P> {
         let parts = self.parts(P::PARTITIONED, cx.checkpoint(), cx)?;
         Ok(FilesWriter::new(&self.format, self.partition.clone(), parts))
     }
+
+    fn committing(&self) -> Option<Box<dyn Committer>> {
+        Some(CommittingSink::<T>::committer(self))
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -100,6 +104,10 @@ impl<T: 'static, F: Encodes<T>, P: Partition<T>> Writer<T> for FilesWriter<F, P>
 
     fn finish(mut self) -> Result<Option<Box<dyn Commit>>> {
         self.parts.at_the_end()
+    }
+
+    fn staging(&mut self, checkpoint: u64) -> Result<Option<Vec<u8>>> {
+        StagingWriter::<T>::stage(self, checkpoint)
     }
 }
 

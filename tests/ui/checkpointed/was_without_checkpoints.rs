@@ -1,0 +1,11 @@
+use flow_core::prelude::*;
+
+dataflow! {
+    pub fn p(numbers: Vec<u64>, out: Collected<(u64, u64)>) {
+        #[was(per_number)]
+        let counts = source(from_vec(numbers)).key_by(|n| *n).count();
+        counts.collect(&out);
+    }
+}
+
+fn main() {}
