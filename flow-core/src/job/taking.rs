@@ -1,5 +1,6 @@
 //! The checkpoints of a job: how it starts from one, and the thread that takes them.
 
+use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{Checkpoints, Coordinator, Inbox, Manifest, Restored, Store, Tracked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
@@ -53,6 +54,7 @@ pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -
         check_states(manifest, topology, &settings)?;
         committers.check(&manifest.staged)?;
         committers.recover(manifest.id)?;
+        point("R3");
         guard(|| committers.commit(&mut manifest.staged.clone()))?;
     } else {
         committers.recover(0)?;

@@ -3,6 +3,7 @@
 use super::alarm::Alarm;
 use super::{EdgeId, Meta, Wire};
 use crate::channel::Signal;
+use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{Orders, Restored, Saves};
 use crate::error::{Error, Result};
 use crate::metrics::{Counter, Gauge, StageMetrics};
@@ -290,7 +291,9 @@ impl OpenCx {
     pub(crate) fn position(&self, id: &str) -> Result<Option<Vec<u8>>> {
         let Some(restored) = &self.restored else { return Ok(None) };
         let (instance, instances) = (self.context.instance, self.context.instances);
-        restored.position(id, instance, instances).map(Some)
+        let position = restored.position(id, instance, instances)?;
+        point("R4");
+        Ok(Some(position))
     }
 
     /// The number of the newest complete checkpoint: what is written now belongs to the next.

@@ -3,6 +3,7 @@
 use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
 use crate::checkpoint::Saves;
+use crate::checkpoint::failpoint::point;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::BatchSize;
@@ -271,6 +272,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
             if self.pace.saves.is_on() {
                 let position = self.reader.as_ref().and_then(Reader::position);
                 self.pace.save(Some(id), position);
+                point("P1");
             }
             self.next().mark(Mark::Barrier(id));
             self.pace.saves.saved(id);

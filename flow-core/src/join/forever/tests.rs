@@ -1,7 +1,7 @@
 //! Random elements of both sides on a clock that moves between them, against a model that keeps all and looks at their ages.
 
 use super::head::ForeverHead;
-use crate::exchange::KEY_GROUPS;
+use crate::checkpoint::Pieces;
 use crate::join::testing::{Arrival, Writer, arrivals, cases, item};
 use crate::op::kind::Volatile;
 use crate::stage::Head;
@@ -57,10 +57,10 @@ fn what_has_lived_long_enough_meets_nobody() {
     let (mut before, _) = head(100, &clock);
     before.items(0, &mut element(true, 7).collect::<Vec<_>>().into_iter(), 1);
     let (mut after, shown) = head(5, &clock);
-    for group in 0..KEY_GROUPS {
-        let mut bytes = Vec::new();
-        before.snapshot(group, &mut bytes).expect("it is written");
-        after.restore(group, &bytes).expect("it is read");
+    let mut pieces = Pieces::default();
+    before.snapshot(&mut pieces).expect("it is written");
+    for (group, bytes) in pieces.each().enumerate() {
+        after.restore(group, bytes).expect("it is read");
     }
     after.items(0, &mut element(true, 8).collect::<Vec<_>>().into_iter(), 1);
     clock.advance_to(5);

@@ -4,6 +4,7 @@ use super::files::Options;
 use super::names::{PartName, partition};
 use super::place::{Writing, failed, remove_if_empty, sync_names};
 use super::staged::StagedPart;
+use crate::checkpoint::failpoint::point;
 use crate::error::{Error, Result};
 use crate::metrics::Counter;
 use crate::sink::sink_error;
@@ -236,6 +237,7 @@ impl Parts {
         }
         self.reopen(at)?;
         self.write_out(at)?;
+        point("P6b");
         if let Some(file) = &self.parts[at].file {
             file.sync_all().map_err(|error| self.cannot_write(at, &error))?;
         }
