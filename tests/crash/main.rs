@@ -5,4 +5,5 @@
 
 mod kills;
 mod points;
+mod processes;
 mod runner;

@@ -8,10 +8,10 @@ fn comes_to(pipeline: Pipeline, point: &str) -> bool {
     pipeline != Pipeline::Linear || !["P2", "P3", "R2"].contains(&point)
 }
 
-/// On which coming to the point the process dies: at the first, the second and a late checkpoint. Where each instance comes to it, there are about four
+/// On which coming to the point the process dies: at the first, the second and a late checkpoint. Where each instance comes to it, there are two or more
 /// for each checkpoint.
 fn times(point: &str) -> Vec<u32> {
-    let late = if ["P1", "P2", "P3", "P5", "P6a", "P6b", "P6c"].contains(&point) { 32 } else { 9 };
+    let late = if ["P1", "P2", "P3", "P5", "P6a", "P6b", "P6c"].contains(&point) { 16 } else { 9 };
     if all() { vec![1, 2, late] } else { vec![2] }
 }
 
@@ -32,7 +32,8 @@ fn dies_at(pipeline: Pipeline, point: &'static str) {
         let before = case.newest();
         let again = case.run(if times == 2 { 3 } else { 2 }, Some(&fail)).is_killed();
         case.check_so_far(&what);
-        if again && times > 2 {
+        // A start removes what nobody needs, too.
+        if again && times > 2 && point != "P10" {
             assert!(case.newest() > before, "{what}: nothing was done between two deaths");
         }
         assert!(!case.run(1, None).is_killed(), "{what}");
