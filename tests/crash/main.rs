@@ -3,7 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+mod closures;
+mod disks;
 mod kills;
 mod points;
 mod processes;
 mod runner;
+mod sinks;
