@@ -4,7 +4,7 @@ use flow_core::checkpoint::{Folder, Store};
 use flow_tests::crashing::{Pipeline, by_key, other_csv};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -90,22 +90,16 @@ impl Case {
     /// The numbers of the complete checkpoints, each of which can be read.
     pub fn checkpoints(&self) -> Vec<u64> {
         let folder = Folder::open(&self.path("state")).unwrap();
-        let mut ids = BTreeSet::new();
-        for name in names(&self.path("state")) {
-            let id = name.strip_prefix("chk-").and_then(|rest| rest.split('-').next());
-            if let (true, Some(id)) = (name.ends_with(".manifest"), id) {
-                ids.insert(id.parse::<u64>().unwrap());
-            }
-        }
+        let ids = checkpoints(&self.path("state"));
         for id in &ids {
             assert_eq!(Store::read(&folder, *id).unwrap().id, *id);
         }
-        ids.into_iter().collect()
+        ids
     }
 
     /// The number of the newest complete checkpoint; 0 where there is none.
     pub fn newest(&self) -> u64 {
-        self.checkpoints().last().copied().unwrap_or(0)
+        checkpoints(&self.path("state")).last().copied().unwrap_or(0)
     }
 
     /// The lines of an output that everybody may read, in order of checkpoints and instances, then sorted by key.
@@ -167,8 +161,15 @@ impl End {
     }
 }
 
+/// The numbers of the checkpoints that have a manifest.
+pub fn checkpoints(state: &Path) -> Vec<u64> {
+    let manifests = names(state).into_iter().filter(|name| name.ends_with(".manifest"));
+    let id = |name: String| name.strip_prefix("chk-")?.split('-').next()?.parse().ok();
+    manifests.filter_map(id).collect::<BTreeSet<u64>>().into_iter().collect()
+}
+
 /// The names in a folder, sorted; none where it is not there yet.
-pub fn names(folder: &std::path::Path) -> Vec<String> {
+pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

@@ -1,5 +1,6 @@
 //! Sinks whose commits fail: for a while, in doubt, for ever, and one of two.
 
+use super::runner::checkpoints;
 use flow_core::checkpoint::Committer;
 use flow_core::prelude::*;
 use flow_core::sink::{CommittingSink, Sink, StagingWriter, Writer};
@@ -20,8 +21,8 @@ enum How {
     /// So many are applied and report an error, then they succeed.
     Doubtful(u32),
     Never,
-    /// So many times nothing can be staged.
-    Unstaged(u32),
+    /// So many times, from a checkpoint on, nothing can be staged.
+    Unstaged(u32, u64),
 }
 
 /// What becomes of what is written. A clone is the same one.
@@ -35,7 +36,8 @@ struct Inside {
     committed: BTreeMap<(u64, u32), Vec<u64>>,
     /// Commits of what had been committed before.
     repeated: u32,
-    aborted: u32,
+    /// Of which checkpoints outputs were taken back.
+    aborted: Vec<u64>,
     /// What happened, in order: `c` a commit, `r` a record that was read.
     log: String,
 }
@@ -80,12 +82,12 @@ impl Writer<u64> for TargetWriter {
 }
 
 impl StagingWriter<u64> for TargetWriter {
-    fn stage(&mut self, _: u64) -> Result<Option<Vec<u8>>> {
+    fn stage(&mut self, checkpoint: u64) -> Result<Option<Vec<u8>>> {
         let mut inside = self.target.inside();
-        if let How::Unstaged(left @ 1..) = inside.how
-            && !inside.committed.is_empty()
+        if let How::Unstaged(left @ 1.., from) = inside.how
+            && checkpoint >= from
         {
-            inside.how = How::Unstaged(left - 1);
+            inside.how = How::Unstaged(left - 1, from);
             return Err(Error::new(ErrorKind::Sink, "it cannot be staged"));
         }
         Ok(Some(std::mem::take(&mut self.written).iter().flat_map(|n| n.to_le_bytes()).collect()))
@@ -121,8 +123,8 @@ impl Committer for Target {
         }
         Ok(())
     }
-    fn abort(&mut self, _: u64, _: u32, _: &[u8]) {
-        self.inside().aborted += 1;
+    fn abort(&mut self, checkpoint: u64, _: u32, _: &[u8]) {
+        self.inside().aborted.push(checkpoint);
     }
 }
 
@@ -172,11 +174,10 @@ fn f_s3_commit_never_works() {
         error.contains("the target is away") && error.contains("is complete, and the next start commits it"),
         "{error}"
     );
-    assert_eq!(
-        (first.rows(), first.inside().aborted),
-        (Vec::new(), 0),
-        "what a checkpoint has is not taken back"
-    );
+    assert_eq!(first.rows(), Vec::<u64>::new());
+    let complete = checkpoints(state.path());
+    let kept = first.inside().aborted.iter().all(|aborted| Some(aborted) > complete.last());
+    assert!(kept && !complete.is_empty(), "what a checkpoint has is not taken back");
     first.set(How::Well);
     first.inside().log.clear();
     job(state.path(), &first, &second).run().unwrap();
@@ -206,13 +207,26 @@ fn f_s4_one_of_two_sinks() {
 #[test]
 fn f_s5_staging_fails() {
     let (state, first, second) = (tempfile::tempdir().unwrap(), Target::default(), Target::default());
-    second.set(How::Unstaged(2));
+    second.set(How::Unstaged(2, 3));
     let report = job(state.path(), &first, &second).restart(3, Millis(1)).run().unwrap();
     assert_eq!(report.restarts, 2);
     exact([&first, &second]);
-    assert_eq!(
-        (first.inside().repeated, second.inside().repeated),
-        (1, 1),
-        "once more at the first restart, as always"
-    );
+    // Each start commits once more what the checkpoint has from which it goes on.
+    assert_eq!((first.inside().repeated, second.inside().repeated), (2, 2));
+}
+
+/// The same at the end of the input: no checkpoint is complete without it.
+#[test]
+fn f_s5_staging_fails_at_the_end() {
+    let (state, first, second) = (tempfile::tempdir().unwrap(), Target::default(), Target::default());
+    second.set(How::Unstaged(1, 1));
+    let seldom = |first: &Target, second: &Target| {
+        job(state.path(), first, second).checkpoints(Checkpoints::to(state.path()))
+    };
+    let error = seldom(&first, &second).run().unwrap_err().to_string();
+    assert!(error.contains("it cannot be staged"), "{error}");
+    assert_eq!((first.rows().len(), second.rows().len()), (0, 0));
+    assert!(checkpoints(state.path()).is_empty());
+    seldom(&first, &second).run().unwrap();
+    exact([&first, &second]);
 }

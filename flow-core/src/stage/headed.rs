@@ -144,6 +144,8 @@ impl HeadStage {
         let Some(saving) = &mut self.saving else { return };
         match saving.go_on(self.head.as_mut()) {
             Ok(None) => return,
+            // Where something behind the head could not be saved or staged the checkpoint must not be complete.
+            Ok(Some(_)) if self.faults.are_raised() => {}
             Ok(Some(id)) => self.kept.saves.saved(id),
             Err(error) => self.faults.raise(error),
         }

@@ -116,6 +116,11 @@ impl Faults {
         self.0.raised.store(true, Ordering::Relaxed);
     }
 
+    /// Whether an error was raised and has not been seen yet: what was to be saved is not whole then.
+    pub(crate) fn are_raised(&self) -> bool {
+        self.0.raised.load(Ordering::Relaxed)
+    }
+
     /// `Err` once an error was raised.
     ///
     /// # Errors

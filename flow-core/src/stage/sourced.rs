@@ -109,6 +109,14 @@ impl Pace {
         }
     }
 
+    /// The barrier has passed through the stage. Where something could not be saved or staged the checkpoint must not be complete.
+    #[cold]
+    fn saved(&self, id: u64) {
+        if !self.faults.are_raised() {
+            self.saves.saved(id);
+        }
+    }
+
     /// An error of the reader, with who it is.
     #[cold]
     fn named(&self, error: Error) -> Error {
@@ -275,7 +283,7 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
                 point("P1");
             }
             self.next().mark(Mark::Barrier(id));
-            self.pace.saves.saved(id);
+            self.pace.saved(id);
         }
     }
 
