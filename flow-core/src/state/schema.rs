@@ -68,10 +68,10 @@ impl Enums {
     }
 
     fn seen(&mut self, name: &'static str, variant: usize, holds: String) {
-        if let Some((_, known)) = self.0.get_mut(name).and_then(|variants| variants.get_mut(variant)) {
-            if known.as_deref() == Some(UNKNOWN) {
-                *known = Some(holds);
-            }
+        if let Some((_, known)) = self.0.get_mut(name).and_then(|variants| variants.get_mut(variant))
+            && known.as_deref() == Some(UNKNOWN)
+        {
+            *known = Some(holds);
         }
     }
 
