@@ -1,5 +1,6 @@
 //! The tests of flow.
 
+pub mod crashing;
 pub mod process;
 
 /// The README's example compiles.

@@ -116,6 +116,17 @@ impl Args {
         })
     }
 
+    /// An option that says how many a second, as `N` or `N/s`; at least 1.
+    pub fn rate(&mut self, name: &'static str) -> Result<Option<u64>, Stop> {
+        let Some(text) = self.value::<String>(name)? else { return Ok(None) };
+        match text.strip_suffix("/s").unwrap_or(&text).parse() {
+            Ok(rate @ 1..) => Ok(Some(rate)),
+            _ => Err(Stop::Arguments(format!(
+                "{name}: \"{text}\" is not a number a second, for example 1000/s"
+            ))),
+        }
+    }
+
     /// An option that names a file to write.
     pub fn output(&mut self, name: &'static str, default: &str) -> Result<PathBuf, Stop> {
         Ok(self.value(name)?.unwrap_or_else(|| default.into()))

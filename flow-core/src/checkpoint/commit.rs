@@ -1,6 +1,7 @@
 //! The commit of a checkpoint, and what is known where it fails.
 
 use super::damage::{failed, folder_failed, io_failed};
+use super::failpoint::{cut, point};
 use super::known::Known;
 use super::manifest::Manifest;
 use super::manifest_file;
@@ -127,6 +128,7 @@ impl Store {
         self.stage(temp, bytes).map_err(CommitError::Failed)?;
         self.has_lock().map_err(|error| self.not_ours(error))?;
         let name = Name::new(Kind::Manifest, writing.at()).to_string();
+        point("P7c");
         // From here on a manifest may list the state file.
         writing.keep();
         if let Err(error) = self.storage.rename(temp, &name) {
@@ -140,6 +142,7 @@ impl Store {
                 _ => CommitError::Unknown(unknown(error)),
             });
         }
+        point("P7d");
         let synced = self.storage.sync_folder();
         let synced = synced.map_err(|error| folder_failed(&*self.storage, "brought to the disk", &error));
         synced.map_err(|error| CommitError::Unknown(unknown(error)))?;
@@ -153,9 +156,16 @@ impl Store {
     /// Writes the manifest beside its place, and brings its name and that of the state file to the disk.
     fn stage(&self, temp: &str, bytes: &[u8]) -> Result<()> {
         let storage = &*self.storage;
+        point("P7a");
         let mut file = storage.create(temp).map_err(|error| io_failed(storage, temp, "created", &error))?;
-        file.write(bytes).map_err(|error| io_failed(storage, temp, "written", &error))?;
+        let (first, rest) = cut("P7b", bytes);
+        file.write(first).map_err(|error| io_failed(storage, temp, "written", &error))?;
+        point("P7b");
+        if !rest.is_empty() {
+            file.write(rest).map_err(|error| io_failed(storage, temp, "written", &error))?;
+        }
         file.sync().map_err(|error| io_failed(storage, temp, "brought to the disk", &error))?;
+        point("P4e");
         storage.sync_folder().map_err(|error| folder_failed(storage, "brought to the disk", &error))
     }
 

@@ -1,5 +1,6 @@
 //! What makes the outputs of sinks final.
 
+use super::failpoint::point;
 use super::manifest::StagedOutput;
 use crate::error::{Error, ErrorKind, Result};
 use std::thread::sleep;
@@ -79,6 +80,9 @@ impl Committers {
                 pause *= 2;
             }
             staged.remove(0);
+            if !staged.is_empty() {
+                point("P8b");
+            }
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 
 use super::committers::Committers;
 use super::current::{Current, States};
+use super::failpoint::point;
 use super::listing::{Written, manifest};
 use super::manifest::{Manifest, StagedOutput};
 use super::saves::{FROM_NOW_ON, Inbox, News};
@@ -321,7 +322,9 @@ impl Coordinator {
         let (mut due, later): (Vec<_>, Vec<_>) =
             staged.into_iter().partition(|output| output.checkpoint <= id);
         self.staged = later;
+        point("P8a");
         self.committers.commit(&mut due)?;
+        point("P8c");
         self.store.collect_garbage().map(drop)
     }
 

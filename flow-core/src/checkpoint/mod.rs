@@ -31,6 +31,7 @@ mod coordinator;
 mod current;
 mod damage;
 mod disk;
+pub(crate) mod failpoint;
 mod garbage;
 mod groups;
 mod known;

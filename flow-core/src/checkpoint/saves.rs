@@ -3,6 +3,7 @@
 //! A barrier passes through a stage as a mark, and every operator that keeps something writes it down at that moment, under its own id. When all
 //! of a stage has done so the stage says that it has [`saved`](Saves::saved). Nobody waits: what is given lies in an inbox.
 
+use super::failpoint::point;
 use super::{Orders, Slot};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -124,6 +125,7 @@ impl Saves {
 
     /// The stage instance has given all of checkpoint `id`.
     pub fn saved(&self, id: u64) {
+        point("P5");
         self.put(|way| News::Saved { id, task: way.task });
     }
 

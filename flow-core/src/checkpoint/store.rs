@@ -1,6 +1,7 @@
 //! The protocol: open, begin, commit, remove. Its steps are in the documentation of the room.
 
 use super::damage::{failed, folder_failed, io_failed};
+use super::failpoint::point;
 use super::known::{self, Known};
 use super::manifest::Manifest;
 use super::names::{At, Kind, Name};
@@ -100,6 +101,9 @@ impl Store {
         storage.sync_folder().map_err(|error| folder_failed(&*storage, "brought to the disk", &error))?;
         let names = known::names(&*storage)?;
         let chosen = choose(&*storage, &names, from)?;
+        if chosen.is_some() {
+            point("R1");
+        }
         if let Some(manifest) = &chosen
             && manifest.job != job
         {

@@ -1,12 +1,14 @@
 //! A state file while it is written.
 
 use super::damage::{failed, io_failed};
+use super::failpoint::{cut, point};
 use super::manifest::StateFile;
 use super::names::{At, Kind, Name};
 use super::state_file::{self, BLOCK_BYTES_MAX, Index, Owner, put_block};
 use super::storage::{Storage, StorageFile};
 use crate::error::Result;
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::sync::Arc;
 
 /// Bytes of blocks that are not full yet, at most. Above it all are written as they are.
@@ -50,6 +52,7 @@ impl Writing {
     pub(super) fn create(storage: &Arc<dyn Storage>, at: At) -> Result<Writing> {
         let name = Name::new(Kind::State, at).to_string();
         let file = storage.create(&name).map_err(|error| io_failed(&**storage, &name, "created", &error))?;
+        point("P4a");
         let out = state_file::header(at);
         let (storage, position) = (Arc::clone(storage), out.len() as u64);
         let (index, numbers, rests) = (Index::default(), HashMap::new(), BTreeMap::new());
@@ -123,9 +126,11 @@ impl Writing {
             return Err(self.refused());
         }
         let hash = self.index_written()?;
+        point("P4c");
         // The sync of a file is never tried again: after an error the system takes what it lost for written.
         let synced = self.file.take().map_or(Ok(()), |mut file| file.sync());
         synced.map_err(|error| io_failed(&*self.storage, &self.name, "brought to the disk", &error))?;
+        point("P4d");
         self.whole = Some(StateFile { name: self.name.clone(), len: self.position, hash });
         Ok(())
     }
@@ -208,7 +213,7 @@ impl Writing {
 
     fn write_out(&mut self) -> Result<()> {
         let Some(file) = &mut self.file else { return Err(self.refused()) };
-        if let Err(error) = file.write(&self.out) {
+        if let Err(error) = written(&mut **file, &self.out) {
             self.file = None;
             return Err(io_failed(&*self.storage, &self.name, "written", &error));
         }
@@ -221,6 +226,13 @@ impl Writing {
         let what = if self.whole.is_some() { "it is whole already" } else { "it has failed before" };
         failed(&*self.storage, &self.name, what)
     }
+}
+
+fn written(file: &mut dyn StorageFile, bytes: &[u8]) -> io::Result<()> {
+    let (first, rest) = cut("P4b", bytes);
+    file.write(first)?;
+    point("P4b");
+    if rest.is_empty() { Ok(()) } else { file.write(rest) }
 }
 
 impl Drop for Writing {

@@ -1,5 +1,6 @@
 //! The checkpoints of a job: how it starts from one, and the thread that takes them.
 
+use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{
     Checkpoints, Coordinator, Inbox, Manifest, Renames, Restored, Store, Tracked, schemas,
 };
@@ -60,6 +61,7 @@ pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -
         schemas::check(manifest, tasks.iter().map(|task| (&*task.stage, &*task.schema)))?;
         committers.check(&manifest.staged)?;
         committers.recover(manifest.id)?;
+        point("R3");
         guard(|| committers.commit(&mut manifest.staged.clone()))?;
     } else {
         committers.recover(0)?;

@@ -23,6 +23,7 @@ pub use text::json_files;
 pub use text::{csv_file, csv_files, json_file, stdout, text_file, text_files};
 
 use crate::batch::Mark;
+use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{Committer, Saves};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::merge::arrive;
@@ -259,8 +260,12 @@ impl<T: 'static, X: SinkIn<M, T>, M: Mode> SinkPush<T, X, M> {
     #[cold]
     fn stage(&mut self) {
         let Some(writer) = &mut self.writer else { return };
+        point("P6a");
         match X::stage_in(writer, self.checkpoint) {
-            Ok(Some(staged)) => self.saves.staged(self.checkpoint, &self.meta.id(), staged),
+            Ok(Some(staged)) => {
+                self.saves.staged(self.checkpoint, &self.meta.id(), staged);
+                point("P6c");
+            }
             Ok(None) => {}
             Err(error) => self.fail(error),
         }

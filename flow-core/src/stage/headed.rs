@@ -5,6 +5,7 @@ use super::head::{Typed, Work};
 use super::kept::{Back, Kept, Saving};
 use super::{Faults, Fire, Head, OpenCx, Stage, Step};
 use crate::batch::{Batch, Mark};
+use crate::checkpoint::failpoint::point;
 use crate::checkpoint::records::merge;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{Aligner, Coalescer};
@@ -128,6 +129,7 @@ impl HeadStage {
         self.save_all();
         let begun = self.kept.begin(id, self.head.as_mut(), self.told, self.passed);
         self.head.tail().mark(Mark::Barrier(id));
+        point("P3");
         match begun {
             Ok(saving) => self.saving = Some(saving),
             Err(error) => self.faults.raise(error),
@@ -142,6 +144,8 @@ impl HeadStage {
         let Some(saving) = &mut self.saving else { return };
         match saving.go_on(self.head.as_mut()) {
             Ok(None) => return,
+            // Where something behind the head could not be saved or staged the checkpoint must not be complete.
+            Ok(Some(_)) if self.faults.are_raised() => {}
             Ok(Some(id)) => self.kept.saves.saved(id),
             Err(error) => self.faults.raise(error),
         }
@@ -215,6 +219,9 @@ impl HeadStage {
             Mark::End => self.align.end(input),
             _ => None,
         };
+        if aligned.is_none() && matches!(mark, Mark::Barrier(_)) {
+            point("P2");
+        }
         self.owe(aligned.map(Mark::Barrier));
         if mark == Mark::End {
             self.head.ended(input);

@@ -5,6 +5,7 @@
 use super::OpenCx;
 use super::head::Work;
 use super::own;
+use crate::checkpoint::failpoint::point;
 use crate::checkpoint::records::merge;
 use crate::checkpoint::{Groups, Had, Saves};
 use crate::error::{Error, ErrorKind, Result};
@@ -88,6 +89,7 @@ impl Kept {
         for (group, history) in restored.groups(&self.id, instance, instances)? {
             head.restore(group, &merge(&history)?)?;
         }
+        point("R2");
         let ended = restored.has_finished(&self.id);
         Ok(Some(Back { watermark, passed: passed.unwrap_or(Timestamp::MIN), ended }))
     }

@@ -3,6 +3,7 @@
 use super::alarm::Alarm;
 use super::{EdgeId, Meta, Wire};
 use crate::channel::Signal;
+use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{Orders, Restored, Saves};
 use crate::error::{Error, Result};
 use crate::metrics::{Counter, Gauge, StageMetrics};
@@ -113,6 +114,11 @@ impl Faults {
         let mut first = self.0.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(error);
         self.0.raised.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether an error was raised and has not been seen yet: what was to be saved is not whole then.
+    pub(crate) fn are_raised(&self) -> bool {
+        self.0.raised.load(Ordering::Relaxed)
     }
 
     /// `Err` once an error was raised.
@@ -290,7 +296,9 @@ impl OpenCx {
     pub(crate) fn position(&self, id: &str) -> Result<Option<Vec<u8>>> {
         let Some(restored) = &self.restored else { return Ok(None) };
         let (instance, instances) = (self.context.instance, self.context.instances);
-        restored.position(id, instance, instances).map(Some)
+        let position = restored.position(id, instance, instances)?;
+        point("R4");
+        Ok(Some(position))
     }
 
     /// The number of the newest complete checkpoint: what is written now belongs to the next.

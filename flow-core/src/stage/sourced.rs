@@ -3,6 +3,7 @@
 use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
 use crate::checkpoint::Saves;
+use crate::checkpoint::failpoint::point;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::BatchSize;
@@ -105,6 +106,14 @@ impl Pace {
                 let error = Error::new(ErrorKind::State, what);
                 self.faults.raise(self.named(error.note("its reader has to implement `Reader::position`")));
             }
+        }
+    }
+
+    /// The barrier has passed through the stage. Where something could not be saved or staged the checkpoint must not be complete.
+    #[cold]
+    fn saved(&self, id: u64) {
+        if !self.faults.are_raised() {
+            self.saves.saved(id);
         }
     }
 
@@ -271,9 +280,10 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
             if self.pace.saves.is_on() {
                 let position = self.reader.as_ref().and_then(Reader::position);
                 self.pace.save(Some(id), position);
+                point("P1");
             }
             self.next().mark(Mark::Barrier(id));
-            self.pace.saves.saved(id);
+            self.pace.saved(id);
         }
     }
 

@@ -8,7 +8,8 @@
 //!
 //! A staged name has a checkpoint before the barrier has said which: the one after the last that the writer knows. It is later than any
 //! that was complete then, and not later than the one it is staged for. So step 4 removes it exactly while no complete checkpoint lists it. The final name has
-//! the number of the checkpoint itself.
+//! the number of the checkpoint itself. A staged name has a number of the opening of the folder, too: a process from which the
+//! folder was taken removes and renames nothing of its successor's.
 
 mod committer;
 mod encoders;

@@ -24,9 +24,10 @@ impl PartName {
         format!("{PART}{checkpoint:010}-{instance:03}-{number:05}.{extension}")
     }
 
-    /// Its name before: hidden, and with another end.
-    pub fn staged(self, extension: &str) -> String {
-        format!(".{}{STAGED}", self.last(extension))
+    /// Its name before: hidden, with another end, and with what no other opening of the folder has. So a process from which another has taken
+    /// the folder away, and which goes on all the same, cannot remove or write into a file of its successor's.
+    pub fn staged(self, extension: &str, opening: u64) -> String {
+        format!(".{}.{opening:016x}{STAGED}", self.last(extension))
     }
 }
 
@@ -40,7 +41,8 @@ pub(super) enum Found {
 /// Whether a name is one of a sink's.
 pub(super) fn recognize(name: &str) -> Option<Found> {
     let staged = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(STAGED));
-    let (numbers, extension) = staged.unwrap_or(name).strip_prefix(PART)?.split_once('.')?;
+    let written_as = staged.map_or(name, without_opening);
+    let (numbers, extension) = written_as.strip_prefix(PART)?.split_once('.')?;
     let mut numbers = numbers.split('-');
     let part = PartName {
         checkpoint: numbers.next()?.parse().ok()?,
@@ -48,8 +50,14 @@ pub(super) fn recognize(name: &str) -> Option<Found> {
         number: numbers.next()?.parse().ok()?,
     };
     // Only as it is written here: `part-1-2-3.csv` is somebody else's.
-    let written = !extension.is_empty() && part.last(extension) == staged.unwrap_or(name);
+    let written = !extension.is_empty() && part.last(extension) == written_as;
     written.then_some(if staged.is_some() { Found::Staged(part) } else { Found::Final(part) })
+}
+
+/// A staged name without what says which opening of the folder wrote it.
+pub(super) fn without_opening(staged: &str) -> &str {
+    let is_opening = |last: &str| last.len() == 16 && last.bytes().all(|b| b.is_ascii_hexdigit());
+    staged.rsplit_once('.').filter(|parts| is_opening(parts.1)).map_or(staged, |parts| parts.0)
 }
 
 /// Whether names may end in this. What is staged has to end otherwise.
@@ -105,10 +113,10 @@ mod tests {
     fn names_sort_and_are_recognized() {
         let part = |checkpoint, number| PartName { checkpoint, instance: 7, number };
         assert_eq!(part(12, 3).last("csv"), "part-0000000012-007-00003.csv");
-        assert_eq!(part(12, 3).staged("csv"), ".part-0000000012-007-00003.csv.staged");
+        assert_eq!(part(12, 3).staged("csv", 10), ".part-0000000012-007-00003.csv.000000000000000a.staged");
         assert!(part(9, 8).last("csv") < part(10, 7).last("csv"));
         assert_eq!(recognize(&part(12, 3).last("tar.gz")), Some(Found::Final(part(12, 3))));
-        assert_eq!(recognize(&part(12, 3).staged("csv")), Some(Found::Staged(part(12, 3))));
+        assert_eq!(recognize(&part(12, 3).staged("csv", u64::MAX)), Some(Found::Staged(part(12, 3))));
         for foreign in [
             "part-12-7-3.csv",
             "part-0000000012-007-00003",

@@ -4,6 +4,7 @@ use super::files::Options;
 use super::names::{PartName, partition};
 use super::place::{Writing, failed, remove_if_empty, sync_names};
 use super::staged::StagedPart;
+use crate::checkpoint::failpoint::point;
 use crate::error::{Error, Result};
 use crate::metrics::Counter;
 use crate::sink::sink_error;
@@ -151,7 +152,10 @@ impl Parts {
         };
         let name =
             PartName { checkpoint: self.checkpoint, instance: self.writing.instance(), number: self.number };
-        let path = self.folder().join(&folder).join(name.staged(&self.options.extension));
+        let path = self
+            .folder()
+            .join(&folder)
+            .join(name.staged(&self.options.extension, self.writing.claim().opening()));
         let file = create(&path).map_err(|error| failed(&path, "cannot be created", &error))?;
         self.number += 1;
         let at = self.parts.len();
@@ -173,7 +177,9 @@ impl Parts {
     }
 
     fn path(&self, part: &Part) -> PathBuf {
-        self.folder().join(&part.folder).join(part.name.staged(&self.options.extension))
+        self.folder()
+            .join(&part.folder)
+            .join(part.name.staged(&self.options.extension, self.writing.claim().opening()))
     }
 
     fn reopen(&mut self, at: usize) -> Result<()> {
@@ -236,6 +242,7 @@ impl Parts {
         }
         self.reopen(at)?;
         self.write_out(at)?;
+        point("P6b");
         if let Some(file) = &self.parts[at].file {
             file.sync_all().map_err(|error| self.cannot_write(at, &error))?;
         }
@@ -267,9 +274,9 @@ impl Parts {
         if checkpoint >= self.checkpoint && checkpoint > 0 {
             (self.checkpoint, self.number) = (checkpoint + 1, 0);
         }
-        let extension = &self.options.extension;
+        let (extension, opening) = (&self.options.extension, self.writing.claim().opening());
         let parts: Vec<StagedPart> =
-            self.parts.drain(..).map(|part| part.staged(extension, checkpoint)).collect();
+            self.parts.drain(..).map(|part| part.staged(extension, opening, checkpoint)).collect();
         self.files.add(parts.len() as u64);
         self.bytes.add(parts.iter().map(|part| part.bytes).sum());
         Ok(parts)
@@ -277,11 +284,15 @@ impl Parts {
 }
 
 impl Part {
-    fn staged(self, extension: &str, checkpoint: u64) -> StagedPart {
+    fn staged(self, extension: &str, opening: u64, checkpoint: u64) -> StagedPart {
         let below =
             |name: String| if self.folder.is_empty() { name } else { format!("{}/{name}", self.folder) };
         let last = PartName { checkpoint, ..self.name }.last(extension);
-        StagedPart { bytes: self.bytes, staged: below(self.name.staged(extension)), last: below(last) }
+        StagedPart {
+            bytes: self.bytes,
+            staged: below(self.name.staged(extension, opening)),
+            last: below(last),
+        }
     }
 }
 
@@ -361,7 +372,8 @@ mod tests {
             parts.parts[0].file = Some(full.try_clone().unwrap());
             let written = append(&mut parts, "a", &"x".repeat(bytes));
             let error = if staging { parts.stage(1).unwrap_err() } else { written.unwrap_err() }.to_string();
-            let file = folder.path().join("a/.part-0000000000-000-00000.txt.staged");
+            let opening = parts.writing.claim().opening();
+            let file = folder.path().join(format!("a/.part-0000000000-000-00000.txt.{opening:016x}.staged"));
             assert!(
                 error.contains(&format!("{}: cannot be written: No space left", file.display())),
                 "{error}"

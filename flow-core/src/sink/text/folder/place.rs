@@ -8,6 +8,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::SystemTime;
 
 /// The file that is locked. It stays: to remove it would take the lock from whoever has just opened it.
 const LOCK: &str = ".lock";
@@ -25,6 +26,8 @@ pub(super) struct Claim {
     folder: PathBuf,
     /// A committer has it: what is written belongs to checkpoints.
     checkpointed: bool,
+    /// Stands in the names of what is staged: no other claim has had it.
+    opening: u64,
     /// The instances that write.
     writing: Mutex<BTreeSet<u32>>,
     _lock: File,
@@ -180,16 +183,27 @@ impl Claim {
         let said = file.set_len(0).and_then(|()| writeln!(file, "process {}", std::process::id()));
         said.map_err(|error| cannot(&error))?;
         let writing = Mutex::new(BTreeSet::new());
-        Ok(Claim { folder: folder.into(), checkpointed, writing, _lock: file })
+        Ok(Claim { folder: folder.into(), checkpointed, opening: opening(), writing, _lock: file })
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
+    pub fn opening(&self) -> u64 {
+        self.opening
+    }
+
     pub fn is_checkpointed(&self) -> bool {
         self.checkpointed
     }
+}
+
+/// The time, and the process: two of them at one time are not the same.
+fn opening() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let nanos = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+    nanos.rotate_left(24) ^ u64::from(std::process::id())
 }
 
 impl Writing {

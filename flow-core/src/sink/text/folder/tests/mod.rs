@@ -3,12 +3,13 @@
 mod model;
 mod protocol;
 
+use super::names::without_opening;
 use super::*;
 use crate::stage::tests::open_cx;
 use std::fs;
 use std::path::Path;
 
-/// What stands below a folder, without the lock, sorted.
+/// What stands below a folder, without the lock and without what says which opening staged it, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -17,6 +18,8 @@ fn names(folder: &Path) -> Vec<String> {
         if entry.path().is_dir() {
             names.extend(self::names(&entry.path()).into_iter().map(|below| format!("{name}/{below}")));
             names.push(format!("{name}/"));
+        } else if let Some(staged) = name.strip_suffix(".staged") {
+            names.push(format!("{}.staged", without_opening(staged)));
         } else if name != ".lock" {
             names.push(name);
         }

@@ -1,0 +1,104 @@
+//! A program with a pipeline that takes checkpoints, to be killed: `child PIPELINE FOLDER PARALLELISM COUNT RATE EVERY_MS`.
+//!
+//! Below the folder it has `state` and the folders of its sinks. At the end it prints how many records it has read.
+
+use flow_core::prelude::*;
+use flow_tests::crashing::{Pipeline, WINDOW_MS, key, time};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::process::ExitCode;
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Other {
+    n: u64,
+}
+
+struct Settings {
+    pipeline: Pipeline,
+    folder: String,
+    parallelism: usize,
+    count: u64,
+    rate: u64,
+    every: i64,
+}
+
+fn settings() -> Option<Settings> {
+    let mut args = std::env::args().skip(1);
+    let mut next = || args.next();
+    Some(Settings {
+        pipeline: next()?.parse().ok()?,
+        folder: next()?,
+        parallelism: next()?.parse().ok()?,
+        count: next()?.parse().ok()?,
+        rate: next()?.parse().ok()?,
+        every: next()?.parse().ok()?,
+    })
+}
+
+fn main() -> ExitCode {
+    let Some(settings) = settings() else {
+        eprintln!("usage: child PIPELINE FOLDER PARALLELISM COUNT RATE EVERY_MS");
+        return ExitCode::from(2);
+    };
+    let folder = Path::new(&settings.folder);
+    let checkpoints = Checkpoints::to(folder.join("state")).every(Millis(settings.every));
+    let job = match settings.pipeline {
+        Pipeline::Linear => linear(&settings, folder),
+        Pipeline::Windows => windows(&settings, folder),
+        Pipeline::Join => join(&settings, folder),
+    };
+    match job.checkpoints(checkpoints).parallelism(settings.parallelism).run() {
+        Ok(report) => {
+            let read = report
+                .stages
+                .iter()
+                .find(|stage| stage.name.starts_with("numbers"))
+                .map_or(0, |s| s.records_in);
+            println!("read {read}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn linear(settings: &Settings, folder: &Path) -> Job {
+    let (count, rate) = (settings.count, settings.rate);
+    Job::build("linear", |job| {
+        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).named("numbers").durable();
+        job.add(numbers.map(|i| (key(i), i)).sink(csv_files(folder.join("rows")).no_header()));
+    })
+}
+
+fn windows(settings: &Settings, folder: &Path) -> Job {
+    let (count, rate) = (settings.count, settings.rate);
+    Job::build("windows", |job| {
+        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).named("numbers").durable();
+        let windows = numbers.event_time(|i| time(*i)).monotonic();
+        let windows = windows.key_by(|i| key(*i)).window(tumbling(Millis(WINDOW_MS)));
+        let rows = windows.aggregate(|a| (a.count(), a.sum(|i| *i)));
+        let rows = rows.map(|w| (w.key, w.start.millis(), w.value.0, w.value.1));
+        job.add(rows.sink(csv_files(folder.join("rows")).no_header()));
+    })
+}
+
+fn join(settings: &Settings, folder: &Path) -> Job {
+    let (count, rate) = (settings.count, settings.rate);
+    Job::build("join", |job| {
+        let numbers = source(generate(count, |i| i).rate(rate)).named("numbers").durable();
+        let numbers = numbers.event_time(|i| time(*i)).monotonic();
+        let others = source(csv::<Other>(folder.join("other.csv")).splits(1)).named("others").durable();
+        let others = others.event_time(|o| time(o.n)).monotonic();
+        let pairs = numbers.key_by(|i| key(*i)).join(others.key_by(|o| key(o.n)));
+        let pairs = pairs.window(tumbling(Millis(WINDOW_MS)));
+        let rows = pairs.root().map(|w| (w.key, w.start.millis(), w.value.0, w.value.1.n));
+        let rows = rows.sink(csv_files(folder.join("rows")).no_header());
+        let sums = pairs.root().key_by(|w| w.key).window(tumbling(Millis(WINDOW_MS)));
+        let sums = sums.aggregate(|a| (a.count(), a.sum(|w| w.value.0)));
+        let sums = sums.map(|w| (w.key, w.start.millis(), w.value.0, w.value.1));
+        let sums = sums.sink(csv_files(folder.join("sums")).no_header());
+        job.add(pairs.tee(|both| both.both(rows, sums)));
+    })
+}

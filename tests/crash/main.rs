@@ -1,0 +1,36 @@
+//! Real processes that are killed, and jobs whose closures, sinks and disks fail while they take checkpoints: in the end every result stands
+//! there once, in the order of its key.
+//!
+//! By default a short selection runs; `FLOW_FAULTS=all` runs everything, and `FLOW_KILLS=1000` kills so often at random. The program that
+//! is killed is `child.rs`, with the feature `failpoints` of flow-core; what has to come out is computed without it (`flow_tests::crashing`).
+//!
+//! | fault | test | not there |
+//! |---|---|---|
+//! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` | P9: no source takes acknowledgements; no other backend than memory |
+//! | K22–K25: killed at each step of a start, three times in a row | [`points`]`::f_k22_…` to `f_k25_…` | |
+//! | K26: random kills over one long input | [`kills`] | |
+//! | K27: a second process, a parent that dies | [`processes`]`::f_k27_…` | |
+//! | K28: stopped and continued; signals | [`processes`]`::f_k28_…`; signals with the example `ledger`: `tests/programs/ledger.rs` | |
+//! | T1–T4: crash states of the disk, damage, other jobs | flow-core's `checkpoint/tests` | |
+//! | D1: disk full while a checkpoint is written | [`disks`]`::f_d1_…` | |
+//! | D2, D3: each call of the disk fails once, in its turn | [`disks`]`::f_d2_f_d3_…` | a full disk under a sink's folder in a whole job (a unit test of the sink has it); spilled state |
+//! | U1: panics in each kind of closure, destructor, serializer | [`closures`]`::f_u1_…` | the merge of an aggregate |
+//! | U2: a record that always panics | [`closures`]`::f_u2_…` | dead letters |
+//! | U3: a closure fails, blocks | [`closures`]`::f_u3_…` | allocation without bound, overflow of the stack, `abort`: kills like others |
+//! | S1–S5: commits that fail, in doubt, never work, one of two; staging that fails | [`sinks`]`::f_s…` | S5: the run ends and begins again; it does not go on without the checkpoint |
+//! | S6: a transaction that ends before the outage does | | all of it |
+//! | S7: a zombie goes on | [`processes`]`::f_s7_…` | |
+//! | C2: odd times | [`disks`]`::f_c2_odd_times` | C1: a wall clock that jumps |
+//! | B4: one idle source of two | the suite `strategies.txt`, without checkpoints | B1, B2 with checkpoints |
+//! | V1: another parallelism | [`processes`]`::f_v1_…` | V2, V3: in flow-core's `checkpoint/tests` as far as they are there |
+//! | X1, X2, N1, L1 | | all of them |
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
+mod closures;
+mod disks;
+mod kills;
+mod points;
+mod processes;
+mod runner;
+mod sinks;

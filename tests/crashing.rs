@@ -1,0 +1,129 @@
+//! Pipelines that are killed: what they are given, and what has to come out, computed without them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+/// Keys of the records.
+const KEYS: u64 = 50;
+/// How long windows are; records are 1 ms apart.
+pub const WINDOW_MS: i64 = 100;
+
+/// Which pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pipeline {
+    /// Source to sink, in two instances.
+    Linear,
+    /// Two sources, windows for each key.
+    Windows,
+    /// Two streams joined by key and window into two sinks.
+    Join,
+}
+
+/// All of them.
+pub const PIPELINES: [Pipeline; 3] = [Pipeline::Linear, Pipeline::Windows, Pipeline::Join];
+
+impl FromStr for Pipeline {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Self, String> {
+        PIPELINES.into_iter().find(|p| p.name() == name).ok_or_else(|| format!("no pipeline {name}"))
+    }
+}
+
+impl Pipeline {
+    /// What it is called on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pipeline::Linear => "linear",
+            Pipeline::Windows => "windows",
+            Pipeline::Join => "join",
+        }
+    }
+
+    /// The folders of its sinks.
+    pub fn outputs(self) -> &'static [&'static str] {
+        if self == Pipeline::Join { &["rows", "sums"] } else { &["rows"] }
+    }
+
+    /// What stands in the folders in the end, after `count` records: lines, sorted by their first field, else in order.
+    pub fn expected(self, count: u64) -> Vec<Vec<String>> {
+        match self {
+            Pipeline::Linear => {
+                vec![by_key((0..count).map(|i| format!("{},{i}", key(i))))]
+            }
+            Pipeline::Windows => vec![by_key(windows(count))],
+            Pipeline::Join => {
+                let (rows, sums) = joined(count);
+                vec![by_key(rows), by_key(sums)]
+            }
+        }
+    }
+}
+
+/// The key of record `i`. Its last bit is that of `i`: each key is in one of two partitions.
+pub fn key(i: u64) -> u64 {
+    (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % (KEYS / 2) * 2 + i % 2
+}
+
+/// When record `i` was.
+pub fn time(i: u64) -> i64 {
+    i64::try_from(i).unwrap_or(i64::MAX)
+}
+
+/// Every `THIN`th record is in the other stream too.
+const THIN: u64 = 10;
+
+/// The other stream of the join, as CSV.
+pub fn other_csv(count: u64) -> String {
+    let mut text = String::from("n\n");
+    for n in (0..count).step_by(usize::try_from(THIN).unwrap_or(1)) {
+        let _ = writeln!(text, "{n}");
+    }
+    text
+}
+
+/// Lines, sorted by their first field; those of one key stay in their order.
+pub fn by_key(lines: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<String> = lines.into_iter().collect();
+    lines.sort_by_key(|line| first(line));
+    lines
+}
+
+fn first(line: &str) -> u64 {
+    line.split(',').next().and_then(|key| key.parse().ok()).unwrap_or(u64::MAX)
+}
+
+fn start(i: u64) -> i64 {
+    time(i).div_euclid(WINDOW_MS) * WINDOW_MS
+}
+
+fn windows(count: u64) -> Vec<String> {
+    let mut sums = BTreeMap::new();
+    for i in 0..count {
+        let sum: &mut (u64, u64) = sums.entry((start(i), key(i))).or_default();
+        *sum = (sum.0 + 1, sum.1 + i);
+    }
+    sums.iter().map(|((start, key), (n, sum))| format!("{key},{start},{n},{sum}")).collect()
+}
+
+/// Each pair of a window, and for each window and key the sum of the pairs' products, that of its first pairs, and so on.
+fn joined(count: u64) -> (Vec<String>, Vec<String>) {
+    let mut of_window: BTreeMap<(i64, u64), (Vec<u64>, Vec<u64>)> = BTreeMap::new();
+    for i in 0..count {
+        let sides = of_window.entry((start(i), key(i))).or_default();
+        sides.0.push(i);
+        if i.is_multiple_of(THIN) {
+            sides.1.push(i);
+        }
+    }
+    let (mut rows, mut sums) = (Vec::new(), Vec::new());
+    for ((start, key), (left, right)) in of_window {
+        let pairs = left.iter().flat_map(|l| right.iter().map(move |r| (l, r)));
+        rows.extend(pairs.map(|(l, r)| format!("{key},{start},{l},{r}")));
+        if !right.is_empty() {
+            let (n, sum) = (left.len() * right.len(), left.iter().sum::<u64>() * right.len() as u64);
+            sums.push(format!("{key},{start},{n},{sum}"));
+        }
+    }
+    (rows, sums)
+}
