@@ -72,11 +72,11 @@ impl Enums {
     }
 
     fn seen(&mut self, name: &'static str, variant: usize, holds: String) {
-        if let Some((_, known)) = self.0.get_mut(name).and_then(|variants| variants.get_mut(variant)) {
-            if known.as_deref() == Some(UNKNOWN) {
-                *known = Some(holds);
-                self.1.push((name, variant));
-            }
+        if let Some((_, known)) = self.0.get_mut(name).and_then(|variants| variants.get_mut(variant))
+            && known.as_deref() == Some(UNKNOWN)
+        {
+            *known = Some(holds);
+            self.1.push((name, variant));
         }
     }
 
