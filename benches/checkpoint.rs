@@ -53,7 +53,7 @@ fn pauses(keys: u64) {
         read.store(i, Ordering::Relaxed);
         (key(i), i)
     };
-    let elements = source(generate(keys + long + touched + short, make)).durable();
+    let elements = source(generate(keys + long + touched + short, make)).at_least_once();
     let job =
         Job::build("pauses", |job| job.add(elements.key_by(|x| x.0).wrapping_sum(|x| x.1).for_each(|_| ())));
     job.parallelism(1).host_with(host.clone()).run().expect("the job ends well");
@@ -86,7 +86,7 @@ macro_rules! both {
     ($lasts:ident, $source:expr, |$stream:ident| $rest:expr) => {
         Job::build("rates", |job| {
             if $lasts {
-                let $stream = $source.durable();
+                let $stream = $source.at_least_once();
                 job.add($rest)
             } else {
                 let $stream = $source;

@@ -9,17 +9,26 @@ use crate::stage::tests::open_cx;
 use std::fs;
 use std::path::Path;
 
-/// What stands below a folder, without the lock and without what says which opening staged it, sorted.
+/// The same without what says which opening staged them.
 fn names(folder: &Path) -> Vec<String> {
+    let plain = |name: String| match name.strip_suffix(".staged") {
+        Some(staged) => format!("{}.staged", without_opening(staged)),
+        None => name,
+    };
+    let mut names: Vec<String> = names_as_they_are(folder).into_iter().map(plain).collect();
+    names.sort();
+    names
+}
+
+/// What stands below a folder, without the lock, sorted.
+fn names_as_they_are(folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         if entry.path().is_dir() {
-            names.extend(self::names(&entry.path()).into_iter().map(|below| format!("{name}/{below}")));
+            names.extend(names_as_they_are(&entry.path()).into_iter().map(|below| format!("{name}/{below}")));
             names.push(format!("{name}/"));
-        } else if let Some(staged) = name.strip_suffix(".staged") {
-            names.push(format!("{}.staged", without_opening(staged)));
         } else if name != ".lock" {
             names.push(name);
         }

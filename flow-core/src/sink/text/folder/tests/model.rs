@@ -2,7 +2,7 @@
 //! there once, in a file of a checkpoint that was complete.
 
 use super::super::staged::{commit, decode};
-use super::{Files, FilesWriter, committer, names, open_cx, write};
+use super::{Files, FilesWriter, committer, names, names_as_they_are, open_cx, write};
 use crate::checkpoint::Committer;
 use crate::sink::StagingWriter;
 use crate::sink::text::folder::committer::FolderCommitter;
@@ -99,7 +99,7 @@ impl World {
 
     /// The process dies: all stays as it is.
     fn crash(&self, life: Life) -> Life {
-        let files: BTreeMap<PathBuf, Vec<u8>> = names(&self.folder)
+        let files: BTreeMap<PathBuf, Vec<u8>> = names_as_they_are(&self.folder)
             .into_iter()
             .filter(|name| !name.ends_with('/'))
             .map(|name| (self.folder.join(&name), fs::read(self.folder.join(&name)).unwrap()))
