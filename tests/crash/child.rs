@@ -67,7 +67,7 @@ fn main() -> ExitCode {
 fn linear(settings: &Settings, folder: &Path) -> Job {
     let (count, rate) = (settings.count, settings.rate);
     Job::build("linear", |job| {
-        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).named("numbers").durable();
+        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
         job.add(numbers.map(|i| (key(i), i)).sink(csv_files(folder.join("rows")).no_header()));
     })
 }
@@ -75,7 +75,7 @@ fn linear(settings: &Settings, folder: &Path) -> Job {
 fn windows(settings: &Settings, folder: &Path) -> Job {
     let (count, rate) = (settings.count, settings.rate);
     Job::build("windows", |job| {
-        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).named("numbers").durable();
+        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
         let windows = numbers.event_time(|i| time(*i)).monotonic();
         let windows = windows.key_by(|i| key(*i)).window(tumbling(Millis(WINDOW_MS)));
         let rows = windows.aggregate(|a| (a.count(), a.sum(|i| *i)));
@@ -87,9 +87,9 @@ fn windows(settings: &Settings, folder: &Path) -> Job {
 fn join(settings: &Settings, folder: &Path) -> Job {
     let (count, rate) = (settings.count, settings.rate);
     Job::build("join", |job| {
-        let numbers = source(generate(count, |i| i).rate(rate)).named("numbers").durable();
+        let numbers = source(generate(count, |i| i).rate(rate)).durable().named("numbers");
         let numbers = numbers.event_time(|i| time(*i)).monotonic();
-        let others = source(csv::<Other>(folder.join("other.csv")).splits(1)).named("others").durable();
+        let others = source(csv::<Other>(folder.join("other.csv")).splits(1)).durable().named("others");
         let others = others.event_time(|o| time(o.n)).monotonic();
         let pairs = numbers.key_by(|i| key(*i)).join(others.key_by(|o| key(o.n)));
         let pairs = pairs.window(tumbling(Millis(WINDOW_MS)));
