@@ -21,7 +21,7 @@
 //! | S6: a transaction that ends before the outage does | | all of it |
 //! | S7: a zombie goes on | [`processes`]`::f_s7_…` | |
 //! | C2: odd times | [`disks`]`::f_c2_odd_times` | C1: a wall clock that jumps |
-//! | B4: one idle source of two | the suite `strategies.txt`, without checkpoints | B1, B2 with checkpoints |
+//! | B4: one idle source of two | flow-core's `tests/drift.rs`, without checkpoints | B1, B2 with checkpoints |
 //! | V1: another parallelism | [`processes`]`::f_v1_…` | V2, V3: in flow-core's `checkpoint/tests` as far as they are there |
 //! | X1, X2, N1, L1 | | all of them |
 
