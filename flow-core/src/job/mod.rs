@@ -169,7 +169,9 @@ impl Job {
     /// let out = Collected::new();
     /// let handle = numbers("sums", u64::MAX, &out).start().unwrap();
     /// handle.stop_with_savepoint().unwrap();
-    /// numbers("total", 0, &out).start().unwrap().stop_with_savepoint().unwrap();
+    /// handle.join().unwrap();
+    /// let handle = numbers("total", u64::MAX, &out).start().unwrap();
+    /// handle.stop_with_savepoint().unwrap();
     /// ```
     pub fn was(&mut self, now: &str, before: &str) {
         self.renames.add(now, before);
