@@ -1,6 +1,6 @@
 //! `rate_limit`: no faster than so many records a second.
 //!
-//! A barrier passes at once: what is held is written down, see [`held`]. The rate itself is not: it begins anew.
+//! A barrier passes at once: what is held is written down, see `stage/held.rs`. The rate itself is not: it begins anew.
 
 use super::edges::CrossingOf;
 use super::{Chain, Kind, Proved, Stream, Visit};

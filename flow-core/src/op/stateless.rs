@@ -240,7 +240,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// `map` with a resource that each parallel instance opens for itself: a connection, a counter, a buffer.
     ///
     /// The resource does not stand in checkpoints: it is made anew by each run. What has to survive belongs into a state of a key, or an
-    /// [`Operator`](super::operator::Operator) that keeps it.
+    /// [`Operator`] that keeps it.
     ///
     /// ```
     /// # use flow_core::prelude::*;

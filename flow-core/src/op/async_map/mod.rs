@@ -8,7 +8,7 @@
 //! * here: the chain, and the `Push` it becomes.
 //!
 //! A mark (a watermark, the end) is a fence: it waits until all requests before it are answered. So no result crosses a watermark.
-//! A checkpoint's barrier passes at once: the records of requests that have not gone on are written down, see [`held`], and after a
+//! A checkpoint's barrier passes at once: the records of requests that have not gone on are written down, see `stage/held.rs`, and after a
 //! restart they are requests again, answered before or not.
 
 mod requests;
