@@ -158,20 +158,19 @@ impl Job {
     /// ```
     /// # use flow_core::prelude::*;
     /// # let folder = tempfile::tempdir().unwrap();
-    /// let numbers = |name: &'static str, till: u64, out: &Collected<u64>| {
-    ///     let (checkpoints, out) = (Checkpoints::to(folder.path()), out.clone());
-    ///     Job::build("sums", move |job| {
+    /// let job = |name: &'static str| {
+    ///     let job = Job::build("sums", |job| {
+    ///         let numbers = source(generate(u64::MAX, |n| n % 10)).durable().rate_limit(10_000);
     ///         job.was("total/sum", "sums/sum");
-    ///         job.add(source(generate(till, |n| n)).durable().key_by(|_| ()).sum(|n| *n).named(name).map(|sum| sum.1).collect(&out));
-    ///     })
-    ///     .checkpoints(checkpoints)
+    ///         job.add(numbers.key_by(|n| n % 2).sum(|n| *n).named(name).collect(&Collected::new()));
+    ///     });
+    ///     job.checkpoints(Checkpoints::to(folder.path())).start()
     /// };
-    /// let out = Collected::new();
-    /// let handle = numbers("sums", u64::MAX, &out).start().unwrap();
-    /// handle.stop_with_savepoint().unwrap();
-    /// handle.join().unwrap();
-    /// let handle = numbers("total", u64::MAX, &out).start().unwrap();
-    /// handle.stop_with_savepoint().unwrap();
+    /// for name in ["sums", "total"] {
+    ///     let handle = job(name).unwrap();
+    ///     handle.stop_with_savepoint().unwrap();
+    ///     handle.join().unwrap();
+    /// }
     /// ```
     pub fn was(&mut self, now: &str, before: &str) {
         self.renames.add(now, before);
