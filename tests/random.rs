@@ -50,6 +50,8 @@ use std::fmt::Debug;
 
 /// Enough for a change that breaks something; see the module for more.
 const CASES: u64 = 300;
+/// Each of them runs several times.
+const CASES_THAT_DIE: u64 = 120;
 /// One case of so many also runs on threads.
 const ON_THREADS: u64 = 10;
 
@@ -75,7 +77,7 @@ fn jobs_do_what_the_interpreter_says() {
 #[test]
 fn jobs_that_die_give_each_row_once() {
     let first = number("FLOW_RANDOM_FIRST", 0);
-    let cases = number("FLOW_RANDOM_CASES", CASES);
+    let cases = number("FLOW_RANDOM_CASES", CASES_THAT_DIE);
     let mut all = crashes::Deaths::default();
     for seed in first..first + cases {
         let mut one = crashes::Deaths::default();
