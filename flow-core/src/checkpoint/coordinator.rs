@@ -21,6 +21,7 @@ use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::metrics::StageMetrics;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A stage instance, as the coordinator knows it.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub(crate) struct Tracked {
     pub instance: usize,
     pub instances: usize,
     pub ended: bool,
+    /// It has ended because its input had, and not because the job was asked to stop: it has nothing to do in any later run.
+    pub finished: bool,
     /// The types of its keyed state.
     pub schema: Arc<str>,
 }
@@ -55,6 +58,8 @@ pub(crate) struct Coordinator {
     /// Checkpoints since the last whole one; none where the next has to be whole.
     changes: Option<u32>,
     savepoints: Savepoints,
+    /// The job was asked to stop: what ends from now on does so before its input has.
+    stopping: Arc<AtomicBool>,
     /// All stages have ended: the last checkpoint.
     finishing: bool,
     metrics: StageMetrics,
@@ -67,6 +72,7 @@ impl Coordinator {
         settings: Checkpoints,
         tasks: Vec<Tracked>,
         committers: Committers,
+        stopping: Arc<AtomicBool>,
         now: i64,
     ) -> Self {
         let next = store.next_id();
@@ -86,6 +92,7 @@ impl Coordinator {
             failed: 0,
             changes: None,
             savepoints: Savepoints::default(),
+            stopping,
             finishing: false,
             metrics: StageMetrics::default(),
         }
@@ -208,6 +215,7 @@ impl Coordinator {
     fn ended(&mut self, task: usize) -> Result<()> {
         let Some(tracked) = self.tasks.get_mut(task) else { return Ok(()) };
         tracked.ended = true;
+        tracked.finished = !self.stopping.load(Ordering::Relaxed);
         let Tracked { stage, instance, instances, .. } = tracked.clone();
         self.changes = None;
         if let Some(current) = &mut self.current
@@ -240,7 +248,7 @@ impl Coordinator {
         }
         // One that has saved and then ended was still there at the barrier.
         let at_barrier = |(i, task): (usize, &Tracked)| Tracked {
-            ended: task.ended && !current.has_saved(i),
+            finished: task.finished && !current.has_saved(i),
             ..task.clone()
         };
         let tasks: Vec<Tracked> = self.tasks.iter().enumerate().map(at_barrier).collect();
@@ -279,7 +287,7 @@ impl Coordinator {
         let written = Written {
             id,
             savepoint,
-            finished: self.finishing,
+            finished: self.finishing && tasks.iter().all(|task| task.finished),
             file: writing.file(),
             states,
             staged: self.staged.iter().filter(|output| output.checkpoint <= id).cloned().collect(),

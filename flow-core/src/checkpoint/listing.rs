@@ -48,11 +48,11 @@ fn of_tasks(name: &str, tasks: &[Tracked]) -> OperatorState {
     let mut state = OperatorState::default();
     for task in tasks.iter().filter(|task| name == task.stage) {
         state.instances = u32::try_from(task.instances).unwrap_or(u32::MAX);
-        state.finished = task.ended;
         state.fingerprint = fingerprint(&task.schema);
         state.schema = task.schema.to_string();
     }
-    state.finished &= tasks.iter().all(|task| task.stage != name || task.ended);
+    let mut of_it = tasks.iter().filter(|task| task.stage == name).peekable();
+    state.finished = of_it.peek().is_some() && of_it.all(|task| task.finished);
     state
 }
 

@@ -98,8 +98,8 @@ impl Checkpoints {
         self
     }
 
-    /// Starts from checkpoint `id` instead of the newest. What sinks have committed after it is written once more: the report's
-    /// counter `checkpoints.repeated` says from how many checkpoints.
+    /// Starts from checkpoint `id` instead of the newest. What sinks have committed after it would be there twice:
+    /// folders of files refuse to start until those files are removed, other sinks write it once more.
     pub fn restore_from(mut self, id: u64) -> Self {
         self.from = Some(id);
         self

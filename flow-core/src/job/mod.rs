@@ -265,8 +265,9 @@ impl Job {
             }
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
+        let control = Control::default();
         let checkpoints = match start {
-            Some(start) => Some(taking(start, &mut topology, clock.as_ref())?),
+            Some(start) => Some(taking(start, &mut topology, &control, clock.as_ref())?),
             None => None,
         };
         let settings = Settings {
@@ -274,7 +275,7 @@ impl Job {
             ring: self.ring,
             max_delay: self.max_delay,
             clock,
-            control: Control::default(),
+            control,
             commits: Commits::default(),
             checkpoints,
         };

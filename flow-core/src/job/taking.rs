@@ -51,7 +51,12 @@ pub(super) fn start(job: &str, settings: Checkpoints, renames: &Renames) -> Resu
 }
 
 /// Commits what a process before has left to be committed, and gets ready to take checkpoints.
-pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -> Result<Taking> {
+pub(super) fn taking(
+    start: Start,
+    topology: &mut Topology,
+    control: &Control,
+    clock: &dyn Clock,
+) -> Result<Taking> {
     let Start { settings, mut store, newest, restored } = start;
     topology.check_lasting()?;
     let mut committers = std::mem::take(&mut topology.committers);
@@ -67,7 +72,8 @@ pub(super) fn taking(start: Start, topology: &mut Topology, clock: &dyn Clock) -
         committers.recover(0)?;
     }
     store.collect_garbage()?;
-    let coordinator = Coordinator::new(store, newest, settings, tasks, committers, clock.ticks());
+    let coordinator =
+        Coordinator::new(store, newest, settings, tasks, committers, control.stop_flag(), clock.ticks());
     let (inbox, orders) = (coordinator.inbox().clone(), coordinator.orders().clone());
     Ok(Taking { coordinator: Arc::new(Mutex::new(coordinator)), inbox, orders, restored })
 }
@@ -78,7 +84,7 @@ fn tracked(topology: &Topology) -> Vec<Tracked> {
         let schema: Arc<str> = stage.instances.first().map(|first| first.schema()).unwrap_or_default().into();
         let of = move |instance| {
             let (stage, schema) = (name.clone(), Arc::clone(&schema));
-            Tracked { stage, instance, instances, ended: false, schema }
+            Tracked { stage, instance, instances, ended: false, finished: false, schema }
         };
         (0..instances).map(of)
     };

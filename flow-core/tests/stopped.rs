@@ -1,0 +1,32 @@
+//! A job that was stopped goes on where it stopped: only what had come to its own end is over.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
+use flow_core::prelude::*;
+use flow_core::testing::SimFs;
+use std::sync::Arc;
+
+const NUMBERS: u64 = 3_000;
+
+fn job(storage: &Arc<SimFs>, out: &Collected<(u64, u64)>, per_second: u64) -> Job {
+    let job = Job::build("stopped", |job| {
+        let numbers = source(generate(NUMBERS, |n| n)).durable().rate_limit(per_second);
+        job.add(numbers.key_by(|n| n % 7).count().collect(out));
+    });
+    job.checkpoints(Checkpoints::in_storage(Arc::clone(storage) as _))
+}
+
+#[test]
+fn what_is_read_after_a_stop_reaches_stages_that_had_ended_by_it() {
+    let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+    let handle = job(&storage, &out, 1_000).start().unwrap();
+    while handle.metrics()[0].records_in == 0 {
+        std::thread::yield_now();
+    }
+    handle.stop();
+    handle.join().unwrap();
+    let first = out.take().len() as u64;
+    assert!(first < NUMBERS, "it was stopped on the way");
+    job(&storage, &out, 1_000_000).run().unwrap();
+    assert_eq!(first + out.take().len() as u64, NUMBERS);
+}
