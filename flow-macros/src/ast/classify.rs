@@ -63,6 +63,13 @@ fn statement(raw: Raw, scope: &Scope, diagnostics: &mut Diagnostics) -> Statemen
             }
         },
         Raw::Expr(expr) if scope.is_stream(&expr) => {
+            for attr in statement_attributes(&expr) {
+                if attr.path().is_ident("was") {
+                    diagnostics.error(attr, message::was_without_name());
+                } else {
+                    foreign(attr, diagnostics);
+                }
+            }
             let chain = chain(expr, scope, diagnostics);
             let line = Line { binding: Binding::Nothing, annotation: None, was: None, chain };
             Statement::Stream(Box::new(line))
@@ -81,8 +88,12 @@ fn plain(raw: Raw) -> Statement {
 }
 
 fn stream_let(local: Local, scope: &Scope, diagnostics: &mut Diagnostics) -> Statement {
-    let was =
-        local.attrs.iter().find(|attr| attr.path().is_ident("was")).and_then(|attr| was(attr, diagnostics));
+    let (names, others): (Vec<_>, Vec<_>) = local.attrs.iter().partition(|attr| attr.path().is_ident("was"));
+    others.into_iter().for_each(|attr| foreign(attr, diagnostics));
+    for again in names.iter().skip(1) {
+        diagnostics.error(again, message::was_again());
+    }
+    let was = names.first().and_then(|attr| was(attr, diagnostics));
     let (pat, annotation) = match local.pat {
         Pat::Type(typed) => (*typed.pat, Some(*typed.ty)),
         pat => (pat, None),
@@ -97,6 +108,26 @@ fn stream_let(local: Local, scope: &Scope, diagnostics: &mut Diagnostics) -> Sta
     // `right_side` found it before
     let expr = init.unwrap_or_else(|| Expr::Verbatim(Default::default()));
     Statement::Stream(Box::new(Line { binding, annotation, was, chain: chain(expr, scope, diagnostics) }))
+}
+
+/// An attribute of a stream that no one would obey: a stream is no statement of its own in what rustc sees.
+fn foreign(attr: &Attribute, diagnostics: &mut Diagnostics) {
+    if !attr.path().is_ident("doc") {
+        diagnostics.error(attr, message::stream_attribute(attr));
+    }
+}
+
+/// The attributes before an expression statement, which syn hangs to one of the calls of its chain.
+fn statement_attributes(expr: &Expr) -> Vec<&Attribute> {
+    let (attrs, inner) = match expr {
+        Expr::MethodCall(call) => (&call.attrs, Some(&*call.receiver)),
+        Expr::Call(call) => (&call.attrs, Some(&*call.func)),
+        Expr::Try(attempt) => (&attempt.attrs, Some(&*attempt.expr)),
+        Expr::Field(field) => (&field.attrs, Some(&*field.base)),
+        Expr::Path(path) => (&path.attrs, None),
+        _ => return Vec::new(),
+    };
+    attrs.iter().chain(inner.into_iter().flat_map(statement_attributes)).collect()
 }
 
 /// `#[was(old)]`

@@ -2,6 +2,8 @@
 
 use crate::diag::Message;
 use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::Attribute;
 
 pub(crate) fn not_a_pipeline() -> Message {
     Message::new("this is not a pipeline")
@@ -42,6 +44,26 @@ pub(crate) fn was_no_name() -> Message {
 pub(crate) fn was_without_name() -> Message {
     Message::new("`was` says what a `let` was called, and this is none")
         .help("write `#[was(old)] let new = …`")
+}
+
+pub(crate) fn was_again() -> Message {
+    Message::new("a `let` has had one name at the last checkpoint").help("keep the `was` with that name")
+}
+
+pub(crate) fn stream_attribute(attr: &Attribute) -> Message {
+    let name = crate::text::text(attr.path().to_token_stream());
+    let message = Message::new(format!("`{name}` is nothing that a stream obeys: nothing would come of it"));
+    match name.as_str() {
+        "cfg" | "cfg_attr" => message
+            .help("write `cfg` before the whole pipeline, or choose in plain Rust what the stream gets"),
+        "allow" | "expect" | "warn" | "deny" | "forbid" => {
+            message.help("write it before the whole pipeline, or inside the closure it is about")
+        }
+        "checkpointed" | "strict" | "max_shuffles" | "batch" => {
+            message.help("write it before the whole pipeline")
+        }
+        _ => message.help("remove it; before a stream stands `#[was(old)]` at most"),
+    }
 }
 
 pub(crate) fn was_for_nothing() -> Message {

@@ -1,0 +1,13 @@
+use flow_core::prelude::*;
+
+dataflow! {
+    #[checkpointed]
+    pub fn p(numbers: Vec<u64>, out: Collected<(u64, u64)>) {
+        #[was(counted)]
+        #[was(sums)]
+        let counts = source(from_vec(numbers)).key_by(|n| *n).count();
+        counts.collect(&out);
+    }
+}
+
+fn main() {}
