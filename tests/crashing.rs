@@ -18,15 +18,18 @@ pub enum Pipeline {
     Windows,
     /// Two streams joined by key and window into two sinks.
     Join,
+    /// As linear, from a broker that forgets what is acknowledged.
+    Queue,
 }
 
-/// All of them.
+/// All but that with a broker.
 pub const PIPELINES: [Pipeline; 3] = [Pipeline::Linear, Pipeline::Windows, Pipeline::Join];
 
 impl FromStr for Pipeline {
     type Err = String;
     fn from_str(name: &str) -> Result<Self, String> {
-        PIPELINES.into_iter().find(|p| p.name() == name).ok_or_else(|| format!("no pipeline {name}"))
+        let mut all = PIPELINES.into_iter().chain([Pipeline::Queue]);
+        all.find(|p| p.name() == name).ok_or_else(|| format!("no pipeline {name}"))
     }
 }
 
@@ -37,6 +40,7 @@ impl Pipeline {
             Pipeline::Linear => "linear",
             Pipeline::Windows => "windows",
             Pipeline::Join => "join",
+            Pipeline::Queue => "queue",
         }
     }
 
@@ -48,7 +52,7 @@ impl Pipeline {
     /// What stands in the folders in the end, after `count` records: lines, sorted by their first field, else in order.
     pub fn expected(self, count: u64) -> Vec<Vec<String>> {
         match self {
-            Pipeline::Linear => {
+            Pipeline::Linear | Pipeline::Queue => {
                 vec![by_key((0..count).map(|i| format!("{},{i}", key(i))))]
             }
             Pipeline::Windows => vec![by_key(windows(count))],

@@ -2,6 +2,8 @@
 //!
 //! Below the folder it has `state` and the folders of its sinks. At the end it prints how many records it has read.
 
+mod queue;
+
 use flow_core::prelude::*;
 use flow_tests::crashing::{Pipeline, WINDOW_MS, key, time};
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Pipeline::Linear => linear(&settings, folder),
         Pipeline::Windows => windows(&settings, folder),
         Pipeline::Join => join(&settings, folder),
+        Pipeline::Queue => queued(&settings, folder),
     };
     match job.checkpoints(checkpoints).parallelism(settings.parallelism).run() {
         Ok(report) => {
@@ -68,6 +71,14 @@ fn linear(settings: &Settings, folder: &Path) -> Job {
     let (count, rate) = (settings.count, settings.rate);
     Job::build("linear", |job| {
         let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
+        job.add(numbers.map(|i| (key(i), i)).sink(csv_files(folder.join("rows")).no_header()));
+    })
+}
+
+fn queued(settings: &Settings, folder: &Path) -> Job {
+    let queue = queue::Queue::new(folder.join("broker"), settings.count, settings.rate);
+    Job::build("queue", |job| {
+        let numbers = source(queue).durable().named("numbers");
         job.add(numbers.map(|i| (key(i), i)).sink(csv_files(folder.join("rows")).no_header()));
     })
 }

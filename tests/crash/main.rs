@@ -6,7 +6,7 @@
 //!
 //! | fault | test | not there |
 //! |---|---|---|
-//! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` | P9: no source takes acknowledgements; no other backend than memory |
+//! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` | no other backend than memory |
 //! | K22–K25: killed at each step of a start, three times in a row | [`points`]`::f_k22_…` to `f_k25_…` | |
 //! | K26: random kills over one long input | [`kills`] | |
 //! | K27: a second process, a parent that dies | [`processes`]`::f_k27_…` | |
@@ -18,7 +18,7 @@
 //! | U2: a record that always panics | [`closures`]`::f_u2_…` | dead letters |
 //! | U3: a closure fails, blocks | [`closures`]`::f_u3_…` | allocation without bound, overflow of the stack, `abort`: kills like others |
 //! | S1–S5: commits that fail, in doubt, never work, one of two; staging that fails | [`sinks`]`::f_s…` | S5: the run ends and begins again; it does not go on without the checkpoint |
-//! | S6: a transaction that ends before the outage does | | all of it |
+//! | S6: a transaction that ends before the outage does | [`sinks`]`::f_s6_…` | |
 //! | S7: a zombie goes on | [`processes`]`::f_s7_…` | |
 //! | C2: odd times | [`disks`]`::f_c2_odd_times` | C1: a wall clock that jumps |
 //! | B4: one idle source of two | flow-core's `tests/drift.rs`, without checkpoints | B1, B2 with checkpoints |

@@ -15,9 +15,10 @@ fn times(point: &str) -> Vec<u32> {
     if all() { vec![1, 2, late] } else { vec![2] }
 }
 
-/// Each pipeline by itself, side by side.
+/// Each pipeline by itself, side by side; that with a broker where it is about what the broker knows.
 fn in_each(point: &'static str, check: fn(Pipeline, &'static str)) {
-    let chosen = PIPELINES.into_iter().filter(|pipeline| comes_to(*pipeline, point));
+    let broker = ["P8b", "P8c", "P9", "P10", "R3", "R4"].contains(&point).then_some(Pipeline::Queue);
+    let chosen = PIPELINES.into_iter().filter(|pipeline| comes_to(*pipeline, point)).chain(broker);
     let threads: Vec<_> = chosen.map(|pipeline| std::thread::spawn(move || check(pipeline, point))).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
@@ -100,6 +101,7 @@ points! { dies_at:
     f_k_p8a_before_commits "P8a",
     f_k_p8b_some_committed "P8b",
     f_k_p8c_all_committed "P8c",
+    f_k_p9_acknowledged "P9",
     f_k_p10_garbage_half_gone "P10",
 }
 

@@ -119,11 +119,35 @@ impl Case {
                 assert!(seen.insert(line.clone()), "{what}: {output} has `{line}` twice");
             }
         }
+        if self.pipeline == Pipeline::Queue {
+            self.check_broker(what);
+        }
+    }
+
+    /// What is acknowledged has been committed; how much that is, of both partitions.
+    fn check_broker(&self, what: &str) -> u64 {
+        let lines = self.lines("rows");
+        let rows = lines.iter().filter_map(|line| line.split(',').nth(1)?.parse::<u64>().ok());
+        let mut committed = [0, 0];
+        rows.for_each(|row| committed[(row % 2) as usize] += 1);
+        let safe = |n: u64| {
+            let text = fs::read_to_string(self.path(&format!("broker/safe-{n}"))).unwrap_or_default();
+            let rows = text.parse::<u64>().unwrap_or(0);
+            assert!(
+                rows <= committed[n as usize],
+                "{what}: {rows} rows of {n} are acknowledged, not committed"
+            );
+            rows
+        };
+        safe(0) + safe(1)
     }
 
     /// At the end: the outputs are those of a run that nobody has killed, each key's lines in their order, and nothing else is left.
     pub fn check(&self, what: &str) {
         self.check_lines(what);
+        if self.pipeline == Pipeline::Queue {
+            assert_eq!(self.check_broker(what), self.count, "{what}: all is acknowledged");
+        }
         for output in self.pipeline.outputs() {
             let staged = names(&self.path(output)).into_iter().find(|name| name.ends_with(".staged"));
             assert_eq!(staged, None, "{what}: left in {output}");

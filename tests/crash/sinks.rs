@@ -230,3 +230,87 @@ fn f_s5_staging_fails_at_the_end() {
     seldom(&first, &second).run().unwrap();
     exact([&first, &second]);
 }
+
+/// A target in whose transactions nothing can be committed after so long.
+#[derive(Clone)]
+struct Closing(Target, Millis);
+
+impl Sink<u64> for Closing {
+    type Writer = TargetWriter;
+    fn name(&self) -> &'static str {
+        "closing"
+    }
+    fn open(&self, cx: &mut OpenCx) -> Result<TargetWriter> {
+        self.0.open(cx)
+    }
+}
+impl CommittingSink<u64> for Closing {
+    fn committer(&self) -> Box<dyn Committer> {
+        Box::new(self.clone())
+    }
+}
+impl Committer for Closing {
+    fn commit(&mut self, checkpoint: u64, instance: u32, staged: &[u8]) -> Result<()> {
+        self.0.commit(checkpoint, instance, staged)
+    }
+    fn abort(&mut self, checkpoint: u64, instance: u32, staged: &[u8]) {
+        self.0.abort(checkpoint, instance, staged);
+    }
+    fn transaction_timeout(&self) -> Option<Millis> {
+        Some(self.1)
+    }
+}
+
+fn closing(state: &Path, target: &Target, open: i64) -> (Job, Checkpoints) {
+    let sink = Closing(target.clone(), Millis(open));
+    let job = Job::build("numbers", |job| {
+        job.add(source(generate(COUNT, |i| i).rate(20_000)).durable().named("numbers").sink(sink));
+    });
+    (job, Checkpoints::to(state).every(Millis(10)).timeout(Millis(100)))
+}
+
+/// The job was away for longer than a transaction lives, and a checkpoint has outputs that it cannot commit any more.
+#[test]
+fn f_s6_transactions_end_before_the_outage_does() {
+    let (state, target) = (tempfile::tempdir().unwrap(), Target::default());
+    target.set(How::Never);
+    let (job, checkpoints) = closing(state.path(), &target, 200);
+    let error = job.checkpoints(checkpoints).run().unwrap_err().to_string();
+    assert!(error.contains("the target is away") && !error.contains("may be lost"), "{error}");
+    let newest = super::runner::checkpoints(state.path()).last().copied().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    target.inside().log.clear();
+    let (job, checkpoints) = closing(state.path(), &target, 200);
+    let error = job.checkpoints(checkpoints).run().unwrap_err().to_string();
+    let said =
+        format!("what this sink staged for checkpoint {newest} may be lost: its transactions end after 200");
+    assert!(error.contains(&said), "{error}");
+    assert!(error.contains("Checkpoints::give_up(\"closing\")"), "{error}");
+    assert!(!target.inside().log.contains('r'), "nothing is read before");
+    // Somebody decides that it may be lost; all else counts once.
+    let (job, checkpoints) = closing(state.path(), &target, 200);
+    let given_up = checkpoints.give_up("closing");
+    let error = job.checkpoints(given_up.clone()).run().unwrap_err().to_string();
+    assert!(error.contains("the target is away") && !error.contains("may be lost"), "{error}");
+    target.set(How::Well);
+    let (job, _) = closing(state.path(), &target, 200);
+    job.checkpoints(given_up).run().unwrap();
+    let rows = target.rows();
+    assert!(rows.len() < COUNT as usize && rows.windows(2).all(|two| two[0] < two[1]), "{}", rows.len());
+    assert_eq!(rows.last(), Some(&(COUNT - 1)));
+}
+
+#[test]
+fn f_s6_transactions_shorter_than_a_checkpoint() {
+    let (state, target) = (tempfile::tempdir().unwrap(), Target::default());
+    let (job, checkpoints) = closing(state.path(), &target, 110);
+    let error = job.checkpoints(checkpoints).run().unwrap_err().to_string();
+    assert!(
+        error.contains("the transactions of this sink end after 110")
+            && error.contains("Checkpoints::timeout"),
+        "{error}"
+    );
+    let (job, checkpoints) = closing(state.path(), &target, 111);
+    job.checkpoints(checkpoints).run().unwrap();
+    assert_eq!(target.rows(), (0..COUNT).collect::<Vec<_>>());
+}

@@ -3,6 +3,7 @@
 use super::failpoint::point;
 use super::manifest::StagedOutput;
 use crate::error::{Error, ErrorKind, Result};
+use crate::time::Millis;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -29,6 +30,27 @@ pub trait Committer: Send {
         let _ = checkpoint;
         Ok(())
     }
+    /// How long after it was staged an output can be committed, where it is for a while only, as in Kafka, whose transactions time out.
+    /// A committer that says so has to fail when it is asked to commit what may have been lost: then the job does not start, and says so.
+    fn transaction_timeout(&self) -> Option<Millis> {
+        None
+    }
+}
+
+/// Does what may fail for a while: tries it several times.
+///
+/// # Errors
+/// The last failure, and how often it was tried.
+pub(super) fn insist(mut f: impl FnMut() -> Result<()>) -> Result<(), (Error, u32)> {
+    let mut pause = PAUSE;
+    for _ in 1..TRIES {
+        if f().is_ok() {
+            return Ok(());
+        }
+        sleep(pause);
+        pause *= 2;
+    }
+    f().map_err(|error| (error, TRIES))
 }
 
 /// The committers of all sinks, by id.
@@ -66,23 +88,56 @@ impl Committers {
         while let Some(output) = staged.first() {
             let StagedOutput { sink, instance, checkpoint, bytes } = output;
             let committer = self.of(sink)?;
-            let mut pause = PAUSE;
-            let mut tried = 1;
-            while let Err(error) = committer.commit(*checkpoint, *instance, bytes) {
-                if tried == TRIES {
-                    let note = format!(
-                        "tried {TRIES} times; checkpoint {checkpoint} is complete, and the next start commits it before it reads anything"
-                    );
-                    return Err(error.in_stage(sink.clone()).note(note));
-                }
-                tried += 1;
-                sleep(pause);
-                pause *= 2;
-            }
+            insist(|| committer.commit(*checkpoint, *instance, bytes)).map_err(|(error, tried)| {
+                let note = format!(
+                    "tried {tried} times; checkpoint {checkpoint} is complete, and the next start commits it before it reads anything"
+                );
+                error.in_stage(sink.clone()).note(note)
+            })?;
             staged.remove(0);
             if !staged.is_empty() {
                 point("P8b");
             }
+        }
+        Ok(())
+    }
+
+    /// Whether transactions stay open as long as a checkpoint may take.
+    ///
+    /// # Errors
+    /// Names a sink whose transactions do not.
+    pub fn check_timeouts(&self, every: Millis, timeout: Millis) -> Result<()> {
+        for (sink, committer) in &self.0 {
+            let needed = Millis(every.0.saturating_add(timeout.0));
+            if let Some(open) = committer.transaction_timeout().filter(|open| *open <= needed) {
+                let what = format!(
+                    "the transactions of this sink end after {open}, and a checkpoint may be complete {needed} after they begin: every {every}, with a timeout of {timeout}"
+                );
+                let note = "let transactions live longer, or checkpoints be taken more often and fail earlier: `Checkpoints::every`, `Checkpoints::timeout`";
+                return Err(Error::new(ErrorKind::Plan, what).in_stage(sink.clone()).note(note));
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what a process before has staged and, as far as is known, not committed; that was so long ago. Of the sinks `given_up` what
+    /// cannot be committed is left.
+    ///
+    /// # Errors
+    /// The last failure; where the transactions of the sink have ended since, it says that they may be lost.
+    pub fn commit_again(&mut self, staged: &[StagedOutput], ago: Millis, given_up: &[String]) -> Result<()> {
+        for output in staged {
+            let (sink, checkpoint) = (&output.sink, output.checkpoint);
+            let open = self.of(sink)?.transaction_timeout();
+            let ended = open.filter(|open| ago > *open);
+            let Err(error) = self.commit(&mut vec![output.clone()]) else { continue };
+            let Some(open) = ended else { return Err(error) };
+            if given_up.contains(sink) {
+                continue;
+            }
+            return Err(error.note(format!(
+                "what this sink staged for checkpoint {checkpoint} may be lost: its transactions end after {open}, and the checkpoint was taken {ago} ago; to go on without it say `Checkpoints::give_up(\"{sink}\")`"
+            )));
         }
         Ok(())
     }

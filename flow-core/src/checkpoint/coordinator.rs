@@ -9,16 +9,16 @@
 //!
 //! It knows no threads: it is called with news and the time, by a thread of the job or by the simulation.
 
-use super::committers::Committers;
 use super::current::{Current, States};
 use super::failpoint::point;
 use super::listing::{Written, manifest};
 use super::manifest::{Manifest, StagedOutput};
 use super::saves::{FROM_NOW_ON, Inbox, News};
-use super::{Checkpoints, CommitError, Orders, Savepoints, Slot, Store};
+use super::{Acknowledgers, Checkpoints, CommitError, Committers, Orders, Savepoints, Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::metrics::StageMetrics;
+use crate::time::Clock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,7 @@ pub(crate) struct Coordinator {
     inbox: Inbox,
     orders: Orders,
     tasks: Vec<Tracked>,
-    committers: Committers,
+    outside: Outside,
     /// What stands in all checkpoints to come, of stages that have ended.
     last: BTreeMap<(String, Slot), Vec<u8>>,
     /// What has been staged and not committed.
@@ -63,6 +63,13 @@ pub(crate) struct Coordinator {
     /// All stages have ended: the last checkpoint.
     finishing: bool,
     metrics: StageMetrics,
+    clock: Arc<dyn Clock>,
+}
+
+/// What is told of complete checkpoints.
+pub(crate) struct Outside {
+    pub committers: Committers,
+    pub acknowledgers: Acknowledgers,
 }
 
 impl Coordinator {
@@ -71,9 +78,9 @@ impl Coordinator {
         newest: Option<Manifest>,
         settings: Checkpoints,
         tasks: Vec<Tracked>,
-        committers: Committers,
+        outside: Outside,
         stopping: Arc<AtomicBool>,
-        now: i64,
+        clock: Arc<dyn Clock>,
     ) -> Self {
         let next = store.next_id();
         Coordinator {
@@ -82,19 +89,20 @@ impl Coordinator {
             inbox: Inbox::default(),
             orders: Orders::default(),
             tasks,
-            committers,
+            outside,
             last: BTreeMap::new(),
             staged: Vec::new(),
             current: None,
             complete: newest.unwrap_or_default(),
             next,
-            begun: now,
+            begun: clock.ticks(),
             failed: 0,
             changes: None,
             savepoints: Savepoints::default(),
             stopping,
             finishing: false,
             metrics: StageMetrics::default(),
+            clock,
         }
     }
 
@@ -182,12 +190,14 @@ impl Coordinator {
         let in_flight = self.current.as_ref().map(|current| current.id);
         match news {
             News::Part { id: FROM_NOW_ON, state, slot, bytes } => {
+                self.outside.acknowledgers.hear(&state, slot, &bytes);
                 self.last.insert((state, slot), bytes);
             }
             News::Staged { id, sink, instance, bytes } => {
                 self.staged.push(StagedOutput { sink, instance, checkpoint: id, bytes });
             }
             News::Part { id, state, slot, bytes } if Some(id) == in_flight => {
+                self.outside.acknowledgers.hear(&state, slot, &bytes);
                 if let Some(current) = &mut self.current {
                     current.part(&mut self.store, &state, slot, &bytes);
                 }
@@ -286,6 +296,7 @@ impl Coordinator {
     ) -> Result<(), CommitError> {
         let written = Written {
             id,
+            taken: self.clock.wall(),
             savepoint,
             finished: self.finishing && tasks.iter().all(|task| task.finished),
             file: writing.file(),
@@ -324,15 +335,18 @@ impl Coordinator {
         Err(error.note(note))
     }
 
-    /// Commits what was staged up to checkpoint `id`, which is complete; then removes files that nobody needs.
+    /// Commits what was staged up to checkpoint `id`, which is complete, and tells the sources that they are safe; then removes files that
+    /// nobody needs.
     fn commit(&mut self, id: u64) -> Result<()> {
         let staged = std::mem::take(&mut self.staged);
         let (mut due, later): (Vec<_>, Vec<_>) =
             staged.into_iter().partition(|output| output.checkpoint <= id);
         self.staged = later;
         point("P8a");
-        self.committers.commit(&mut due)?;
+        self.outside.committers.commit(&mut due)?;
         point("P8c");
+        self.outside.acknowledgers.acknowledge(id)?;
+        point("P9");
         self.store.collect_garbage().map(drop)
     }
 
@@ -363,7 +377,7 @@ impl Coordinator {
             if let Some(mut current) = self.current.take() {
                 current.fail(&mut self.store, Error::new(ErrorKind::State, "the job has failed"));
             }
-            self.committers.abort(&self.staged);
+            self.outside.committers.abort(&self.staged);
             Ok(())
         }
     }

@@ -24,14 +24,13 @@
 //! | `P7d` | the manifest has its name, which may not be on the disk |
 //! | `P8a` | the checkpoint is complete, and no sink has committed |
 //! | `P8b` | some outputs are committed, and others are not; at a restart too |
-//! | `P8c` | all outputs are committed |
+//! | `P8c` | all outputs are committed, and no source knows |
+//! | `P9` | the sources have been told what is safe |
 //! | `P10` | a file that nobody needs is removed, and others are not |
 //! | `R1` | the manifest to start from is read |
 //! | `R2` | a stage has its state back |
 //! | `R3` | before what was staged is committed again |
 //! | `R4` | a source is about to go to its position |
-//!
-//! `P9`, an acknowledgement to the outside, is missing: no source takes any yet.
 
 /// The process dies here if it was asked to.
 #[cfg(not(feature = "failpoints"))]

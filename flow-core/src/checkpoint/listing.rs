@@ -4,10 +4,12 @@ use super::coordinator::Tracked;
 use super::current::States;
 use super::manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 use super::schemas::fingerprint;
+use crate::time::Timestamp;
 
 /// What a checkpoint has written, beside what stood in the one before.
 pub(super) struct Written<'a> {
     pub id: u64,
+    pub taken: Timestamp,
     pub savepoint: bool,
     pub finished: bool,
     pub file: StateFile,
@@ -18,7 +20,7 @@ pub(super) struct Written<'a> {
 
 /// The manifest of what was written after `before`.
 pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
-    let Written { id, savepoint, finished, file, states, staged, tasks } = written;
+    let Written { id, taken, savepoint, finished, file, states, staged, tasks } = written;
     let mut listed = Listed { files: vec![file] };
     let mut operators: Vec<OperatorState> = Vec::new();
     for (name, seen) in states {
@@ -40,7 +42,7 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         operators.push(OperatorState { id: stage.stage.clone(), ..of_tasks(&stage.stage, tasks) });
     }
     operators.sort_by(|a, b| a.id.cmp(&b.id));
-    Manifest { id, savepoint, finished, operators, staged, files: listed.files, ..Manifest::default() }
+    Manifest { id, taken, savepoint, finished, operators, staged, files: listed.files, ..Manifest::default() }
 }
 
 /// What is known of the stage of this name, or of the operator of a stage.

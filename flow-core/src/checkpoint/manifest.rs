@@ -1,5 +1,7 @@
 //! What belongs to a checkpoint.
 
+use crate::time::Timestamp;
+
 /// A checkpoint: what was saved by whom, in which files, and what sinks have yet to commit.
 ///
 /// With it stand the number of key groups and the version of the keys' hash: a program in which they differ cannot read it.
@@ -11,6 +13,8 @@ pub struct Manifest {
     pub id: u64,
     /// Which opening of the folder wrote it; they rise. [`Store::commit`](super::Store::commit) sets it.
     pub epoch: u64,
+    /// When it was taken, by the clock of the machine.
+    pub taken: Timestamp,
     /// Asked for by the user: it is never removed.
     pub savepoint: bool,
     /// The job had come to its end.

@@ -24,6 +24,7 @@
 //! | what stands in a state file | `state_file.rs` |
 //! | the protocol | [`Store`] |
 
+mod acknowledge;
 mod bytes;
 mod commit;
 mod committers;
@@ -55,10 +56,12 @@ mod store;
 mod tests;
 mod writing;
 
+pub use acknowledge::Acknowledge;
+pub(crate) use acknowledge::Acknowledgers;
 pub use commit::{CommitError, Committed};
 pub use committers::Committer;
 pub(crate) use committers::Committers;
-pub(crate) use coordinator::{Coordinator, Tracked};
+pub(crate) use coordinator::{Coordinator, Outside, Tracked};
 pub use disk::Folder;
 pub(crate) use groups::Had;
 pub use groups::{Groups, Pieces, Section};

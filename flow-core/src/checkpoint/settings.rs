@@ -31,6 +31,7 @@ pub struct Checkpoints {
     pub(crate) deltas: u32,
     pub(crate) from: Option<u64>,
     pub(crate) dropped: Vec<String>,
+    pub(crate) given_up: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -65,6 +66,7 @@ impl Checkpoints {
             deltas: 10,
             from: None,
             dropped: Vec::new(),
+            given_up: Vec::new(),
         }
     }
 
@@ -108,6 +110,14 @@ impl Checkpoints {
     /// The state of an operator that is no longer in the pipeline may be dropped; otherwise the job does not start.
     pub fn drop_state(mut self, operator: impl Into<String>) -> Self {
         self.dropped.push(operator.into());
+        self
+    }
+
+    /// What the sink with this id staged before the job was away for longer than its transactions live is given up, where it cannot be
+    /// committed any more; otherwise the job does not start. See
+    /// [`Committer::transaction_timeout`](super::Committer::transaction_timeout).
+    pub fn give_up(mut self, sink: impl Into<String>) -> Self {
+        self.given_up.push(sink.into());
         self
     }
 

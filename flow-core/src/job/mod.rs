@@ -267,7 +267,7 @@ impl Job {
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
         let control = Control::default();
         let checkpoints = match start {
-            Some(start) => Some(taking(start, &mut topology, &control, clock.as_ref())?),
+            Some(start) => Some(taking(start, &mut topology, &control, &clock)?),
             None => None,
         };
         let settings = Settings {

@@ -2,14 +2,14 @@
 
 use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{
-    Checkpoints, Coordinator, Inbox, Manifest, Renames, Restored, Store, Tracked, schemas,
+    Checkpoints, Coordinator, Inbox, Manifest, Outside, Renames, Restored, Slot, Store, Tracked, schemas,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
 use crate::host::panics::guard;
 use crate::host::wire::Taking;
 use crate::stage::Topology;
-use crate::time::Clock;
+use crate::time::{Clock, Millis};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -55,11 +55,13 @@ pub(super) fn taking(
     start: Start,
     topology: &mut Topology,
     control: &Control,
-    clock: &dyn Clock,
+    clock: &Arc<dyn Clock>,
 ) -> Result<Taking> {
     let Start { settings, mut store, newest, restored } = start;
     topology.check_lasting()?;
     let mut committers = std::mem::take(&mut topology.committers);
+    let mut acknowledgers = std::mem::take(&mut topology.acknowledgers);
+    committers.check_timeouts(settings.every, settings.timeout)?;
     let tasks = guard(|| Ok(tracked(topology)))?;
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
@@ -67,13 +69,21 @@ pub(super) fn taking(
         committers.check(&manifest.staged)?;
         committers.recover(manifest.id)?;
         point("R3");
-        guard(|| committers.commit(&mut manifest.staged.clone()))?;
+        let ago = Millis(clock.wall().0.saturating_sub(manifest.taken.0));
+        guard(|| committers.commit_again(&manifest.staged, ago, &settings.given_up))?;
+        for source in acknowledgers.sources().collect::<Vec<_>>() {
+            for (partition, position) in (0..).zip(topology.positions(&source)?.unwrap_or_default()) {
+                acknowledgers.hear(&source, Slot::Instance(partition), &position);
+            }
+        }
+        guard(|| acknowledgers.acknowledge(manifest.id))?;
     } else {
         committers.recover(0)?;
     }
     store.collect_garbage()?;
-    let coordinator =
-        Coordinator::new(store, newest, settings, tasks, committers, control.stop_flag(), clock.ticks());
+    let outside = Outside { committers, acknowledgers };
+    let (stopping, clock) = (control.stop_flag(), Arc::clone(clock));
+    let coordinator = Coordinator::new(store, newest, settings, tasks, outside, stopping, clock);
     let (inbox, orders) = (coordinator.inbox().clone(), coordinator.orders().clone());
     Ok(Taking { coordinator: Arc::new(Mutex::new(coordinator)), inbox, orders, restored })
 }

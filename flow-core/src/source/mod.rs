@@ -20,6 +20,7 @@ pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
 pub use text::{csv, json_lines, lines, stdin_lines, tcp_lines};
 
+use crate::checkpoint::Acknowledge;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::boxed::NoRoot;
 use crate::op::kind::{Bounds, Is, Replay, Volatile};
@@ -133,6 +134,11 @@ pub trait Source: Clone + Send + 'static {
             "this source cannot go on from a position: it does not implement `Source::resume`",
         ))
     }
+    /// What tells the outside that records are safe, where it keeps them until it is told: a message broker, the log of a database. A job
+    /// that takes checkpoints asks for it once, and tells it of each checkpoint when that is complete and committed.
+    fn acknowledger(&self) -> Option<Box<dyn Acknowledge>> {
+        None
+    }
 }
 
 /// Refuses to be read by a job that takes checkpoints: what has been read of `what` is gone.
@@ -177,11 +183,14 @@ impl<X: Source> Chain for Src<X> {
             Some(positions) => source.splits_at(&positions),
             None => source.splits(),
         }) {
-            let id = meta.id();
+            let (id, acknowledger) = (meta.id(), source.acknowledger());
             let make = Box::new(move |cx: &mut OpenCx| match cx.position(&id)? {
                 Some(position) => source.resume(split, &position, cx),
                 None => source.open(split, cx),
             });
+            if let Some(outside) = acknowledger {
+                cx.acknowledger(&meta, outside, count);
+            }
             cx.source(key, &meta, count, SourceStage::<X::Item, X::Reader, N>::new(meta, make, next));
         }
         visit.rooted(cx);

@@ -11,7 +11,7 @@ mod width;
 
 use super::drift::Drift;
 use super::{HeadStage, Meta, OpNode, Stage};
-use crate::checkpoint::{Committer, Committers, Restored};
+use crate::checkpoint::{Acknowledge, Acknowledgers, Committer, Committers, Restored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Grid;
 use lasting::Lasting;
@@ -158,6 +158,8 @@ pub struct Topology {
     lasting: Lasting,
     /// What makes the outputs of sinks final, by their ids.
     pub(crate) committers: Committers,
+    /// What tells sources that what they gave is safe.
+    pub(crate) acknowledgers: Acknowledgers,
 }
 
 /// What the receiver of an edge says of it.
@@ -313,6 +315,13 @@ impl<'a> BuildCx<'a> {
         }
     }
 
+    /// The source `meta`, of so many partitions, wants to know what is safe.
+    pub(crate) fn acknowledger(&mut self, meta: &Meta, outside: Box<dyn Acknowledge>, partitions: usize) {
+        if self.pass == 0 {
+            self.topology.acknowledgers.add(meta.id(), outside, partitions);
+        }
+    }
+
     /// What was described so far, to be taken up again by [`BuildCx::resume`]: another branch is built in between.
     pub fn suspend(&mut self) -> Draft {
         std::mem::take(&mut self.draft)
@@ -394,7 +403,7 @@ impl Topology {
 
     /// Where the partitions of the source `id` stood, if the job goes on from a checkpoint that knows it.
     #[inline(never)]
-    fn positions(&self, id: &str) -> Result<Option<Vec<Vec<u8>>>> {
+    pub(crate) fn positions(&self, id: &str) -> Result<Option<Vec<Vec<u8>>>> {
         let Some(restored) = &self.restored else { return Ok(None) };
         let positions = restored.operator_everywhere(id)?;
         Ok((!positions.is_empty()).then_some(positions))

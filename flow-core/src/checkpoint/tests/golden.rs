@@ -2,6 +2,7 @@
 //! what the heads of `state_file.rs` and `manifest_file.rs` say.
 
 use super::*;
+use crate::time::Timestamp;
 
 /// Header, two blocks; of the index operators, number of slots, the slots; trailer.
 const STATE: &str = "
@@ -17,9 +18,9 @@ const STATE: &str = "
 
 /// Header; key groups and hash; job to flags; operators; staged; files.
 const MANIFEST: &str = "
-    464c4f574d414e49010000009a0000000000000021e37b44
+    464c4f574d414e4901000000a2000000000000005051abe0
     0001000001000000
-    030000006a6f620500000000000000010000000000000001
+    030000006a6f620500000000000000010000000000000013e50bd69a01000001
     0100000005000000636f756e7407000000726f6c6c696e67020000000103000807060504030201030000007536340100000000000000
     01000000030000006f75740100000005000000000000000400000070617274
     010000000d00000063686b2d352d312e7374617465bc000000000000001b0e0f3da4ac276b
@@ -51,6 +52,7 @@ fn manifest(file: StateFile) -> Manifest {
         job: "job".into(),
         id: 5,
         epoch: 1,
+        taken: Timestamp(1_764_527_695_123),
         savepoint: true,
         finished: false,
         operators: vec![count],
