@@ -117,6 +117,8 @@ impl Coordinator {
     /// When it wants to be called although there is no news, in ticks.
     pub fn deadline(&self) -> i64 {
         let (since, after) = match &self.current {
+            // There is nothing to do before its stages have said so.
+            Some(current) if current.failed.is_some() => return i64::MAX,
             Some(current) => (current.since, self.settings.timeout),
             None => (self.begun, self.settings.every),
         };

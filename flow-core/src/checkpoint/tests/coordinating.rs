@@ -1,0 +1,69 @@
+//! The coordinator by itself: told news and the time by hand.
+
+use super::*;
+use crate::checkpoint::{Committers, Coordinator, Savepoints, Tracked};
+use crate::error::ErrorKind;
+use crate::testing::Failure;
+use crate::time::Millis;
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Says what becomes of what is staged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Committer for Log {
+    fn commit(&mut self, checkpoint: u64, _: u32, _: &[u8]) -> Result<()> {
+        self.0.lock().unwrap().push(format!("commit {checkpoint}"));
+        Ok(())
+    }
+    fn abort(&mut self, checkpoint: u64, _: u32, _: &[u8]) {
+        self.0.lock().unwrap().push(format!("abort {checkpoint}"));
+    }
+}
+
+/// One that takes a checkpoint each 100 ticks and gives up after 1,000, of one stage with one instance; and the way from there.
+fn one_stage(disk: &SimFs) -> (Coordinator, Saves, Log) {
+    let (store, newest) = open(disk, 2);
+    let settings = Checkpoints::in_storage(Arc::new(disk.clone())).every(Millis(100)).timeout(Millis(1_000));
+    let stage = Tracked {
+        stage: "stage".into(),
+        instance: 0,
+        instances: 1,
+        ended: false,
+        finished: false,
+        schema: "".into(),
+    };
+    let (mut committers, log) = (Committers::default(), Log::default());
+    committers.add("sink".into(), Box::new(log.clone()));
+    let coordinator = Coordinator::new(store, newest, settings, vec![stage], committers, Arc::default(), 0);
+    let saves = Saves::new(coordinator.inbox().clone(), coordinator.orders().clone(), 0, 0);
+    (coordinator, saves, log)
+}
+
+/// What `wait` says, unless it waits for ever.
+fn outcome(savepoints: &Savepoints, number: u64) -> Result<u64> {
+    let (savepoints, (say, hear)) = (savepoints.clone(), mpsc::channel());
+    std::thread::spawn(move || say.send(savepoints.wait(number)));
+    hear.recv_timeout(Duration::from_secs(10)).expect("nobody waits for ever")
+}
+
+#[test]
+fn one_that_took_too_long_is_waited_for_without_haste() {
+    let (mut coordinator, saves, _) = one_stage(&SimFs::new());
+    coordinator.work(100).unwrap();
+    assert_eq!(coordinator.deadline(), 1_100);
+    coordinator.work(1_100).unwrap();
+    assert!(coordinator.deadline() > 1_100, "nothing can be done before the stage has saved");
+    saves.saved(1);
+    coordinator.work(1_200).unwrap();
+    assert_eq!(coordinator.metrics().counter("checkpoints.failed").get(), 1);
+    assert_eq!(coordinator.orders().begun(), 2, "the next was due");
+}
