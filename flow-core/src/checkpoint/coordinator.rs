@@ -143,6 +143,9 @@ impl Coordinator {
             Some(current) if current.failed.is_none() => {
                 let what =
                     format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
+                if current.savepoint {
+                    self.savepoints.give(Err(what.clone()));
+                }
                 current.fail(&mut self.store, Error::new(ErrorKind::State, what));
                 Ok(())
             }
@@ -163,12 +166,21 @@ impl Coordinator {
         let id = self.next;
         self.next += 1;
         self.begun = now;
-        // A savepoint stands alone: it may be kept when the others have gone.
+        // A savepoint stands alone: it may be kept when the others have gone, and taken away when they have not.
         let whole = savepoint || self.changes.is_none_or(|n| n >= self.settings.deltas);
+        if savepoint {
+            self.savepoints.begin();
+        }
         let waiting = self.tasks.iter().enumerate().filter(|task| !task.1.ended).map(|task| task.0).collect();
         let writing = self.store.begin(id);
         self.current = Some(Current::new(id, now, savepoint, writing, waiting));
-        self.changes = if whole { Some(0) } else { self.changes.map(|n| n + 1) };
+        self.changes = if savepoint {
+            None
+        } else if whole {
+            Some(0)
+        } else {
+            self.changes.map(|n| n + 1)
+        };
         self.orders.begin(id, whole);
         self.complete_if_whole()
     }

@@ -67,3 +67,54 @@ fn one_that_took_too_long_is_waited_for_without_haste() {
     assert_eq!(coordinator.metrics().counter("checkpoints.failed").get(), 1);
     assert_eq!(coordinator.orders().begun(), 2, "the next was due");
 }
+
+/// Somebody asks for another while one is taken: it has what is read meanwhile.
+#[test]
+fn a_savepoint_has_all_that_was_read_before_it_was_asked_for() {
+    let (mut coordinator, saves, _) = one_stage(&SimFs::new());
+    let savepoints = coordinator.savepoints().clone();
+    let first = savepoints.ask();
+    coordinator.work(0).unwrap();
+    assert_eq!(coordinator.orders().begun(), 1);
+    let second = savepoints.ask();
+    saves.saved(1);
+    coordinator.work(1).unwrap();
+    assert_eq!(coordinator.orders().begun(), 2);
+    saves.saved(2);
+    coordinator.work(2).unwrap();
+    assert_eq!(outcome(&savepoints, second).unwrap(), 2);
+    assert!(outcome(&savepoints, first).is_ok());
+    assert!(!savepoints.are_wanted());
+}
+
+#[test]
+fn a_savepoint_that_takes_too_long_is_not_waited_for() {
+    let (mut coordinator, _saves, _) = one_stage(&SimFs::new());
+    let savepoints = coordinator.savepoints().clone();
+    let number = savepoints.ask();
+    coordinator.work(0).unwrap();
+    coordinator.work(1_000).unwrap();
+    let error = outcome(&savepoints, number).unwrap_err().to_string();
+    assert!(error.contains("checkpoint 1 is not complete after 1s"), "{error}");
+}
+
+/// Whoever has a savepoint may take its files away: no other checkpoint needs them.
+#[test]
+fn a_savepoint_is_no_base_of_what_follows() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, _) = one_stage(&disk);
+    coordinator.savepoints().ask();
+    for (id, now) in [(1, 0), (2, 200), (3, 400)] {
+        coordinator.work(now).unwrap();
+        saves.keyed(id, "stage", saves.wants_whole(id));
+        saves.group(id, "stage", 7, b"some".to_vec());
+        saves.saved(id);
+        coordinator.work(now + 1).unwrap();
+    }
+    let files = |id| -> Vec<String> {
+        let manifest = Store::read(&disk, id).unwrap();
+        manifest.files.into_iter().map(|file| file.name).collect()
+    };
+    assert_eq!(files(2), ["chk-2-1.state"]);
+    assert_eq!(files(3), ["chk-3-1.state", "chk-2-1.state"], "changes");
+}
