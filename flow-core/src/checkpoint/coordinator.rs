@@ -360,13 +360,12 @@ impl Coordinator {
             return Ok(());
         }
         if ran.is_ok() {
-            self.take_news()?;
-            let staged = self.staged.iter().map(|output| output.checkpoint).max();
-            self.next = self.next.max(staged.unwrap_or(0));
-            self.finishing = true;
-            self.begin(now, false)?;
+            let finished = self.take_last(now);
             self.savepoints.close();
-            Ok(())
+            if finished.is_err() {
+                self.committers.abort(&self.staged);
+            }
+            finished
         } else {
             self.savepoints.close();
             while let Some(news) = self.inbox.take() {
@@ -380,5 +379,20 @@ impl Coordinator {
             self.committers.abort(&self.staged);
             Ok(())
         }
+    }
+
+    fn take_last(&mut self, now: i64) -> Result<()> {
+        self.take_news()?;
+        let staged = self.staged.iter().map(|output| output.checkpoint).max();
+        self.next = self.next.max(staged.unwrap_or(0));
+        self.finishing = true;
+        self.begin(now, false)
+    }
+}
+
+impl Drop for Coordinator {
+    /// Whatever has happened, nobody waits for ever.
+    fn drop(&mut self) {
+        self.savepoints.close();
     }
 }

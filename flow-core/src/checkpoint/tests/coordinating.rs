@@ -118,3 +118,31 @@ fn a_savepoint_is_no_base_of_what_follows() {
     assert_eq!(files(2), ["chk-2-1.state"]);
     assert_eq!(files(3), ["chk-3-1.state", "chk-2-1.state"], "changes");
 }
+
+/// The last checkpoint fails: what was staged is taken back, and nobody waits for a savepoint any more.
+#[test]
+fn what_is_staged_is_taken_back_when_the_last_checkpoint_fails() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, log) = one_stage(&disk);
+    let savepoints = coordinator.savepoints().clone();
+    let number = savepoints.ask();
+    saves.staged(1, "sink", b"rows".to_vec());
+    saves.ended();
+    disk.fail(disk.calls() + 3, Failure::Full);
+    let error = coordinator.finish(0, &Ok(())).unwrap_err().to_string();
+    assert!(error.contains("is taken back"), "{error}");
+    assert_eq!(log.all(), ["abort 1"]);
+    drop(coordinator);
+    outcome(&savepoints, number).unwrap_err();
+}
+
+#[test]
+fn a_crash_ends_the_wait_for_a_savepoint() {
+    let (mut coordinator, _saves, log) = one_stage(&SimFs::new());
+    let savepoints = coordinator.savepoints().clone();
+    let number = savepoints.ask();
+    coordinator.finish(0, &Err(Error::new(ErrorKind::Crash, "dead"))).unwrap();
+    drop(coordinator);
+    outcome(&savepoints, number).unwrap_err();
+    assert_eq!(log.all(), [""; 0]);
+}
