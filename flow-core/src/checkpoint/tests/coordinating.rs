@@ -146,3 +146,23 @@ fn a_crash_ends_the_wait_for_a_savepoint() {
     outcome(&savepoints, number).unwrap_err();
     assert_eq!(log.all(), [""; 0]);
 }
+
+/// What an operator has beside keyed state is always all of it, also where its keyed state is written as changes.
+#[test]
+fn what_an_instance_has_replaces_what_it_had() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, _) = one_stage(&disk);
+    for (id, now, own) in [(1, 100, "first"), (2, 300, "second")] {
+        coordinator.work(now).unwrap();
+        saves.keyed(id, "stage", saves.wants_whole(id));
+        saves.group(id, "stage", 7, b"some".to_vec());
+        saves.operator(id, "stage", own.into());
+        saves.saved(id);
+        coordinator.work(now + 1).unwrap();
+    }
+    drop(coordinator);
+    let (store, newest) = open(&disk, 2);
+    let restored = Restored::new(&store, &newest.unwrap(), &Renames::default()).unwrap();
+    assert_eq!(restored.operator("stage", 0, 1).unwrap(), [b"second"]);
+    assert_eq!(restored.groups("stage", 0, 1).unwrap(), [(7, vec![b"some".to_vec(), b"some".to_vec()])]);
+}
