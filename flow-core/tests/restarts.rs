@@ -6,6 +6,7 @@ use flow_core::prelude::*;
 use flow_core::testing::SimFs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 /// Of an older checkpoint the user has asked once: after a failure the job goes on from what it has completed since.
 #[test]
@@ -30,4 +31,40 @@ fn a_job_that_was_sent_back_is_not_sent_back_again_when_it_fails() {
     let report = again.run().unwrap();
     assert_eq!(report.restarts, 1);
     assert!(out.take() == (first..4_000).collect::<Vec<_>>(), "each once");
+}
+
+/// What has been counted in a run that failed has not been counted.
+#[test]
+fn take_and_skip_count_anew() {
+    for checkpointed in [false, true] {
+        let (taken, left) = (Collected::new(), Collected::new());
+        let fails = Arc::new(AtomicBool::new(true));
+        let job = Job::build("numbers", |job| {
+            let numbers = source(from_iter(1..=10)).durable();
+            let numbers = numbers.inspect(move |n| assert!(*n != 4 || !fails.swap(false, Relaxed)));
+            let ends = (numbers.root().take(5).collect(&taken), numbers.root().skip(5).collect(&left));
+            job.add(numbers.tee(|both| both.both(ends.0, ends.1)));
+        });
+        let storage = Checkpoints::in_storage(Arc::new(SimFs::new()));
+        let job = if checkpointed { job.checkpoints(storage) } else { job };
+        let report = job.restart(1, Millis(1)).run().unwrap();
+        assert_eq!(report.restarts, 1);
+        assert_eq!((taken.take(), left.take()), ((1..=5).collect(), (6..=10).collect()), "{checkpointed}");
+    }
+}
+
+/// The clock of a run begins at 0: what the run before was granted up to its end is not in the way of the next.
+#[test]
+fn a_rate_is_that_of_the_run() {
+    let (out, fails) = (Collected::new(), Arc::new(AtomicBool::new(true)));
+    let few = Arc::clone(&fails);
+    let job = Job::build("numbers", |job| {
+        let numbers = source(from_iter(0..1_500)).filter(move |n| *n < 10 || few.load(Relaxed));
+        let numbers = numbers.rate_limit(1_000);
+        let numbers = numbers.inspect(move |n| assert!(*n != 1_499 || !fails.swap(false, Relaxed)));
+        job.add(numbers.collect(&out));
+    });
+    let report = job.restart(1, Millis(1)).run().unwrap();
+    assert_eq!((report.restarts, out.take().len()), (1, 10));
+    assert!(report.elapsed < Duration::from_millis(1_000), "ten records take no time: {:?}", report.elapsed);
 }
