@@ -125,6 +125,8 @@ impl Coordinator {
     /// When it wants to be called although there is no news, in ticks.
     pub fn deadline(&self) -> i64 {
         let (since, after) = match &self.current {
+            // There is nothing to do before its stages have said so.
+            Some(current) if current.failed.is_some() => return i64::MAX,
             Some(current) => (current.since, self.settings.timeout),
             None => (self.begun, self.settings.every),
         };
@@ -149,6 +151,9 @@ impl Coordinator {
             Some(current) if current.failed.is_none() => {
                 let what =
                     format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
+                if current.savepoint {
+                    self.savepoints.give(Err(what.clone()));
+                }
                 current.fail(&mut self.store, Error::new(ErrorKind::State, what));
                 Ok(())
             }
@@ -169,12 +174,21 @@ impl Coordinator {
         let id = self.next;
         self.next += 1;
         self.begun = now;
-        // A savepoint stands alone: it may be kept when the others have gone.
+        // A savepoint stands alone: it may be kept when the others have gone, and taken away when they have not.
         let whole = savepoint || self.changes.is_none_or(|n| n >= self.settings.deltas);
+        if savepoint {
+            self.savepoints.begin();
+        }
         let waiting = self.tasks.iter().enumerate().filter(|task| !task.1.ended).map(|task| task.0).collect();
         let writing = self.store.begin(id);
         self.current = Some(Current::new(id, now, savepoint, writing, waiting));
-        self.changes = if whole { Some(0) } else { self.changes.map(|n| n + 1) };
+        self.changes = if savepoint {
+            None
+        } else if whole {
+            Some(0)
+        } else {
+            self.changes.map(|n| n + 1)
+        };
         self.orders.begin(id, whole);
         self.complete_if_whole()
     }
@@ -360,13 +374,12 @@ impl Coordinator {
             return Ok(());
         }
         if ran.is_ok() {
-            self.take_news()?;
-            let staged = self.staged.iter().map(|output| output.checkpoint).max();
-            self.next = self.next.max(staged.unwrap_or(0));
-            self.finishing = true;
-            self.begin(now, false)?;
+            let finished = self.take_last(now);
             self.savepoints.close();
-            Ok(())
+            if finished.is_err() {
+                self.committers.abort(&self.staged);
+            }
+            finished
         } else {
             self.savepoints.close();
             while let Some(news) = self.inbox.take() {
@@ -380,5 +393,20 @@ impl Coordinator {
             self.outside.committers.abort(&self.staged);
             Ok(())
         }
+    }
+
+    fn take_last(&mut self, now: i64) -> Result<()> {
+        self.take_news()?;
+        let staged = self.staged.iter().map(|output| output.checkpoint).max();
+        self.next = self.next.max(staged.unwrap_or(0));
+        self.finishing = true;
+        self.begin(now, false)
+    }
+}
+
+impl Drop for Coordinator {
+    /// Whatever has happened, nobody waits for ever.
+    fn drop(&mut self) {
+        self.savepoints.close();
     }
 }

@@ -92,8 +92,10 @@ impl Current {
     pub fn part(&mut self, store: &mut Store, state: &str, slot: Slot, bytes: &[u8]) {
         let Some(writing) = &mut self.writing else { return };
         let seen = self.states.entry(state.to_owned()).or_default();
-        let whole = seen.whole;
+        let mut whole = seen.whole;
         if let Slot::Instance(instance) = slot {
+            // Of what is beside keyed state nobody writes changes.
+            whole = true;
             seen.instances = seen.instances.max(instance + 1);
         }
         let first = self.begun.insert((state.to_owned(), slot));

@@ -9,8 +9,9 @@ pub(crate) struct Savepoints(Arc<(Mutex<Asked>, Condvar)>);
 
 #[derive(Default)]
 struct Asked {
-    /// How many have been asked for, and how many have an outcome.
+    /// How many have been asked for, how many of those by the time at which the last one began, and how many have an outcome.
     wanted: u64,
+    begun: u64,
     given: u64,
     /// The newest outcome.
     outcome: Option<Result<u64, String>>,
@@ -49,10 +50,16 @@ impl Savepoints {
         asked.wanted > asked.given
     }
 
-    /// All that were asked for by now have this outcome.
+    /// One begins: it is that of all who have asked by now. Who asks later wants what is read until then.
+    pub fn begin(&self) {
+        let mut asked = self.lock();
+        asked.begun = asked.wanted;
+    }
+
+    /// The outcome of the one that has begun.
     pub fn give(&self, outcome: Result<u64, String>) {
         let mut asked = self.lock();
-        (asked.given, asked.outcome) = (asked.wanted, Some(outcome));
+        (asked.given, asked.outcome) = (asked.begun, Some(outcome));
         self.0.1.notify_all();
     }
 

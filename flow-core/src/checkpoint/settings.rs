@@ -100,7 +100,7 @@ impl Checkpoints {
         self
     }
 
-    /// Starts from checkpoint `id` instead of the newest. What sinks have committed after it would be there twice:
+    /// Starts from checkpoint `id` instead of the newest; a [`restart`](crate::job::Job::restart) goes on from what has been completed since. What sinks have committed after it would be there twice:
     /// folders of files refuse to start until those files are removed, other sinks write it once more.
     pub fn restore_from(mut self, id: u64) -> Self {
         self.from = Some(id);
@@ -119,6 +119,11 @@ impl Checkpoints {
     pub fn give_up(mut self, sink: impl Into<String>) -> Self {
         self.given_up.push(sink.into());
         self
+    }
+
+    /// The same, from the newest checkpoint.
+    pub(crate) fn newest(self) -> Self {
+        Checkpoints { from: None, ..self }
     }
 
     pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {

@@ -5,10 +5,19 @@ use super::handle::{Running, Stages};
 use crate::checkpoint::Savepoints;
 use crate::error::{ErrorKind, Result};
 use crate::host::Control;
-use crate::metrics::Report;
+use crate::metrics::{Report, StageMetrics};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// From where a run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// As the job says.
+    First,
+    /// From the newest checkpoint, whatever it says: there is one since it was sent back to an older one.
+    GoOn,
+}
 
 /// The run that is under way, as a handle sees it. A clone is the same one.
 #[derive(Clone, Default)]
@@ -31,6 +40,14 @@ pub(super) struct Current {
     pub savepoints: Option<Savepoints>,
     /// Wakes whoever takes checkpoints.
     pub inbox: Option<crate::checkpoint::Inbox>,
+}
+
+impl Current {
+    /// Whether a checkpoint is complete that it has taken.
+    fn has_completed(&self) -> bool {
+        let completed = |metrics: &StageMetrics| metrics.counter("checkpoints.completed").get() > 0;
+        self.stages.iter().any(|(name, metrics)| name == "checkpoints" && metrics.iter().any(completed))
+    }
 }
 
 impl Attempts {
@@ -73,12 +90,12 @@ impl Attempts {
 
     /// Runs `first`, and the job again when it has failed, as often as it says.
     pub fn run(&self, job: &Job, first: Running) -> Result<Report> {
-        let mut restarts = 0;
+        let (mut restarts, mut begin) = (0, Begin::First);
         let mut next = Some(first);
         loop {
             let ran = match next.take() {
                 Some(running) => running.finish(),
-                None => job.launch(None).and_then(|running| {
+                None => job.launch(None, begin).and_then(|running| {
                     self.begin(&running);
                     running.finish()
                 }),
@@ -92,13 +109,16 @@ impl Attempts {
                 return Err(if restarts > 0 { error.note(times) } else { error });
             }
             restarts += 1;
+            if self.current().is_some_and(|run| run.has_completed()) {
+                begin = Begin::GoOn;
+            }
             self.pause(Duration::from_millis(job.restart_delay.0.unsigned_abs()));
         }
     }
 
     /// The first run.
     pub fn first(&self, job: &Job) -> Result<Running> {
-        let running = job.launch(None)?;
+        let running = job.launch(None, Begin::First)?;
         self.begin(&running);
         Ok(running)
     }

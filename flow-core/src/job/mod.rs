@@ -20,7 +20,7 @@ use crate::op::Terminal;
 use crate::op::chain::Whole;
 use crate::stage::{BatchSize, BuildCx, Commits, Topology};
 use crate::time::{Clock, IntoMillis, Millis, SystemClock, VirtualClock};
-use attempts::Attempts;
+use attempts::{Attempts, Begin};
 use handle::Running;
 use std::sync::Arc;
 use taking::{Start, start, taking};
@@ -218,7 +218,7 @@ impl Job {
     /// # Errors
     /// The first failure.
     pub fn simulate(self, seed: u64) -> Result<Report> {
-        self.launch(Some(seed))?.finish()
+        self.launch(Some(seed), Begin::First)?.finish()
     }
 
     /// Starts and returns at once.
@@ -247,8 +247,9 @@ impl Job {
         Topology::build(self.parallelism, restored, |cx| self.ends.iter().for_each(|end| end(cx)))
     }
 
-    fn launch(&self, seed: Option<u64>) -> Result<Running> {
-        let checkpoints = self.checkpoints.clone();
+    fn launch(&self, seed: Option<u64>, begin: Begin) -> Result<Running> {
+        let checkpoints =
+            self.checkpoints.clone().map(|it| if begin == Begin::GoOn { it.newest() } else { it });
         let start = checkpoints.map(|it| start(&self.name, it, &self.renames)).transpose()?;
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;

@@ -64,6 +64,11 @@ pub trait Operator<T>: Clone + Send + 'static {
     const EVERYWHERE: bool = false;
     /// Its name in ids, graphs and errors.
     fn name(&self) -> &'static str;
+    /// A run of the job is built: what its instances share must not be what those of a run before have shared.
+    #[doc(hidden)]
+    fn of_run(&mut self, cx: &mut BuildCx) {
+        let _ = cx;
+    }
     /// Opens what it needs, once for each parallel instance.
     ///
     /// # Errors
@@ -176,8 +181,9 @@ impl<C: Chain, O: Operator<C::Out>> Chain for Then<C, O> {
     type Out = O::Out;
     type Stamp = C::Stamp;
     type Root = C::Root;
-    fn build<N: Push<O::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+    fn build<N: Push<O::Out, C::Stamp>, V: Visit>(mut self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, "");
+        self.op.of_run(cx);
         self.prev.build(
             cx,
             ThenPush {

@@ -99,6 +99,8 @@ impl<C: Chain<Out: Send + Keep<M>>, M: Mode> Chain for RateLimit<C, M> {
     fn build<N: Push<C::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let RateLimit { prev, mut shared, meta, .. } = self;
         let meta = cx.op(&meta, &format!("{} a second over all instances", shared.per_second));
+        // A run that begins again has a clock of its own.
+        shared.next = cx.of_run().of(&shared.next, Mutex::default);
         if shared.per_second == 0 {
             let what = "a rate of 0: nothing would ever pass";
             cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));

@@ -6,15 +6,17 @@
 use super::operator::{OpError, Operator, Then};
 use super::{Kind, Stream};
 use crate::channel::Signal;
-use crate::stage::Context;
+use crate::stage::{BuildCx, Context};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The records that a `take` or `skip` has yet to count, over all instances.
 ///
-/// The count belongs to one run, and what it goes on from: a clone of the untouched original is made for each instance, and those share it.
+/// The count belongs to one run, and what it goes on from: a clone of the untouched original is made for each instance, and those of a
+/// run share it.
 #[derive(Clone)]
 pub struct Remaining {
+    all: u64,
     shared: Arc<Shared>,
     /// What this instance has counted.
     counted: u64,
@@ -28,10 +30,19 @@ struct Shared {
     restored: Mutex<bool>,
 }
 
+impl Shared {
+    fn new(n: u64) -> Self {
+        Shared { left: AtomicU64::new(n), waiting: Mutex::default(), restored: Mutex::default() }
+    }
+}
+
 impl Remaining {
     fn new(n: u64) -> Self {
-        let (left, waiting, restored) = (AtomicU64::new(n), Mutex::default(), Mutex::default());
-        Remaining { shared: Arc::new(Shared { left, waiting, restored }), counted: 0 }
+        Remaining { all: n, shared: Arc::new(Shared::new(n)), counted: 0 }
+    }
+
+    fn of_run(&mut self, cx: &mut BuildCx) {
+        self.shared = cx.of_run().of(&self.shared, || Shared::new(self.all));
     }
 
     fn waits(&self, signal: &Signal) {
@@ -99,6 +110,9 @@ impl<T: 'static> Operator<T> for Take {
     fn name(&self) -> &'static str {
         "take"
     }
+    fn of_run(&mut self, cx: &mut BuildCx) {
+        self.0.of_run(cx);
+    }
     fn save(&self, out: &mut Vec<u8>) {
         self.0.save(out);
     }
@@ -132,6 +146,9 @@ impl<T: 'static> Operator<T> for Skip {
     const EVERYWHERE: bool = true;
     fn name(&self) -> &'static str {
         "skip"
+    }
+    fn of_run(&mut self, cx: &mut BuildCx) {
+        self.0.of_run(cx);
     }
     fn save(&self, out: &mut Vec<u8>) {
         self.0.save(out);

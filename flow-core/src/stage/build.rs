@@ -10,6 +10,7 @@ mod lasting;
 mod width;
 
 use super::drift::Drift;
+use super::of_run::OfRun;
 use super::{HeadStage, Meta, OpNode, Stage};
 use crate::checkpoint::{Acknowledge, Acknowledgers, Committer, Committers, Restored};
 use crate::error::{Error, ErrorKind, Result};
@@ -148,6 +149,7 @@ pub struct Topology {
     /// What each source has found: a `Vec` of its splits.
     splits: Vec<(EdgeId, Box<dyn Any>)>,
     drift: Drift,
+    of_run: OfRun,
     /// The operators whose sources wait for each other.
     aligned: Vec<usize>,
     /// How many receivers an edge is to have, as an operator before it says.
@@ -215,6 +217,11 @@ impl<'a> BuildCx<'a> {
     /// The job cannot start.
     pub fn fail(&mut self, error: Error) {
         self.topology.error.get_or_insert(error);
+    }
+
+    /// What the instances of an operator share.
+    pub(crate) fn of_run(&mut self) -> &mut OfRun {
+        &mut self.topology.of_run
     }
 
     /// The next operator that describes itself stands under this `let`.

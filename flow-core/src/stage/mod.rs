@@ -19,6 +19,7 @@ pub mod headed;
 pub(crate) mod held;
 mod kept;
 pub mod meta;
+mod of_run;
 pub mod open;
 pub mod outs;
 pub(crate) mod own;

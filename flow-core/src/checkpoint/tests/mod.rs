@@ -1,5 +1,6 @@
 //! A job that makes checkpoints, and what has to be in them.
 
+mod coordinating;
 mod crashes;
 mod damage;
 mod failures;

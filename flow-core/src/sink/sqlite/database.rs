@@ -60,6 +60,19 @@ impl Database {
         self.checkpointed
     }
 
+    /// How often the sink has been opened, this time with it.
+    pub fn opened(&self) -> i64 {
+        self.opened
+    }
+
+    /// Whether it was opened by who has this number.
+    ///
+    /// # Errors
+    /// When somebody else has.
+    pub fn check_opened(&self, opened: i64) -> Result<()> {
+        if opened == self.opened { Ok(()) } else { Err(taken_over(&self.path, &self.statement)) }
+    }
+
     /// Stages rows, whose order goes on at `n`.
     pub fn stage(&mut self, batch: u64, n: u64, rows: &[Vec<u8>]) -> Result<()> {
         self.transaction(|it, statement| {

@@ -71,12 +71,21 @@ fn lock(shared: &Shared) -> MutexGuard<'_, Option<Database>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does something with the database, which is open.
-fn with<R>(shared: &Shared, work: impl FnOnce(&mut Database) -> Result<R>) -> Result<R> {
+/// Does something with the database, which is open, and still as it was for whoever asks: a thread that was left behind in a closure when
+/// its run failed may go on when the next one has begun.
+fn with<R>(shared: &Shared, opened: i64, work: impl FnOnce(&mut Database) -> Result<R>) -> Result<R> {
     match &mut *lock(shared) {
-        Some(database) => work(database),
+        Some(database) => {
+            database.check_opened(opened)?;
+            work(database)
+        }
         None => Err(sink_error("the database is not open")),
     }
+}
+
+/// Closes the database, unless somebody else has opened it since.
+fn close(shared: &Shared, opened: i64) {
+    lock(shared).take_if(|database| database.opened() == opened);
 }
 
 #[diagnostic::do_not_recommend]
@@ -90,13 +99,16 @@ impl<T: SqlRow> Sink<T> for Sqlite {
 
     fn open(&self, cx: &mut OpenCx) -> Result<SqliteWriter> {
         let mut shared = lock(&self.shared);
-        let checkpointed = shared.as_ref().is_some_and(Database::is_checkpointed);
-        if !checkpointed {
-            *shared = Some(Database::open(&self.path, &self.statement, T::WIDTH, 0, false)?);
-        }
+        let known = shared.as_ref().filter(|database| database.is_checkpointed()).map(Database::opened);
+        let checkpointed = known.is_some();
+        let opened = match known {
+            Some(opened) => opened,
+            None => shared.insert(Database::open(&self.path, &self.statement, T::WIDTH, 0, false)?).opened(),
+        };
         drop(shared);
         Ok(SqliteWriter {
             shared: Arc::clone(&self.shared),
+            opened,
             batch: if checkpointed { cx.checkpoint() + 1 } else { 0 },
             n: 0,
             rows: Vec::new(),
@@ -113,13 +125,15 @@ impl<T: SqlRow> Sink<T> for Sqlite {
 #[diagnostic::do_not_recommend]
 impl<T: SqlRow> CommittingSink<T> for Sqlite {
     fn committer(&self) -> Box<dyn Committer> {
-        Box::new(SqliteCommitter { sink: self.clone(), width: T::WIDTH })
+        Box::new(SqliteCommitter { sink: self.clone(), opened: 0, width: T::WIDTH })
     }
 }
 
 /// Writes rows beside.
 pub struct SqliteWriter {
     shared: Shared,
+    /// Which opening of the database it writes in.
+    opened: i64,
     batch: u64,
     /// How many of the batch are written.
     n: u64,
@@ -139,7 +153,7 @@ impl SqliteWriter {
         let rows = std::mem::take(&mut self.rows);
         self.written.add(std::mem::take(&mut self.bytes) as u64);
         if !rows.is_empty() {
-            with(&self.shared, |database| database.stage(self.batch, self.n, &rows))?;
+            with(&self.shared, self.opened, |database| database.stage(self.batch, self.n, &rows))?;
             self.n += rows.len() as u64;
         }
         Ok(())
@@ -151,7 +165,7 @@ impl Drop for SqliteWriter {
     fn drop(&mut self) {
         if self.n > 0 {
             // The next start removes what cannot be removed now.
-            let _ = with(&self.shared, |database| database.abort(self.batch));
+            let _ = with(&self.shared, self.opened, |database| database.abort(self.batch));
         }
     }
 }
@@ -164,8 +178,9 @@ impl<T: SqlRow> Writer<T> for SqliteWriter {
 
     fn finish(mut self) -> Result<Option<Box<dyn Commit>>> {
         self.write_out()?;
-        let (shared, batch, count) = (Arc::clone(&self.shared), self.batch, std::mem::take(&mut self.n));
-        Ok((count > 0).then(|| Box::new(AtTheEnd { shared, batch, count }) as Box<dyn Commit>))
+        let (shared, opened) = (Arc::clone(&self.shared), self.opened);
+        let (batch, count) = (self.batch, std::mem::take(&mut self.n));
+        Ok((count > 0).then(|| Box::new(AtTheEnd { shared, opened, batch, count }) as Box<dyn Commit>))
     }
 
     fn staging(&mut self, checkpoint: u64) -> Result<Option<Vec<u8>>> {
@@ -185,6 +200,8 @@ impl<T: SqlRow> StagingWriter<T> for SqliteWriter {
 
 struct SqliteCommitter {
     sink: Sqlite,
+    /// Which opening of the database is its; 0 before there is one.
+    opened: i64,
     width: usize,
 }
 
@@ -200,19 +217,20 @@ impl Committer for SqliteCommitter {
                 "what checkpoint {checkpoint} says of staged rows cannot be read"
             )));
         };
-        with(&self.sink.shared, |database| database.commit(checkpoint, batch, count))
+        with(&self.sink.shared, self.opened, |database| database.commit(checkpoint, batch, count))
     }
 
     fn abort(&mut self, _: u64, _: u32, staged: &[u8]) {
         if let Some((batch, _)) = batch_of(staged) {
             // The next start removes what cannot be removed now.
-            let _ = with(&self.sink.shared, |database| database.abort(batch));
+            let _ = with(&self.sink.shared, self.opened, |database| database.abort(batch));
         }
     }
 
     fn recover(&mut self, checkpoint: u64) -> Result<()> {
         let Sqlite { path, statement, shared } = &self.sink;
-        *lock(shared) = Some(Database::open(path, statement, self.width, checkpoint, true)?);
+        let database = Database::open(path, statement, self.width, checkpoint, true)?;
+        self.opened = lock(shared).insert(database).opened();
         Ok(())
     }
 }
@@ -220,13 +238,14 @@ impl Committer for SqliteCommitter {
 /// The job is over and nobody commits any more.
 impl Drop for SqliteCommitter {
     fn drop(&mut self) {
-        *lock(&self.sink.shared) = None;
+        close(&self.sink.shared, self.opened);
     }
 }
 
 /// The rows of a job without checkpoints. Dropped before they are committed, they are removed.
 struct AtTheEnd {
     shared: Shared,
+    opened: i64,
     batch: u64,
     count: u64,
 }
@@ -234,7 +253,7 @@ struct AtTheEnd {
 impl Commit for AtTheEnd {
     fn commit(mut self: Box<Self>) -> Result<()> {
         let count = std::mem::take(&mut self.count);
-        with(&self.shared, |database| database.commit(0, self.batch, count))
+        with(&self.shared, self.opened, |database| database.commit(0, self.batch, count))
     }
 
     fn abort(self: Box<Self>) {}
@@ -244,8 +263,8 @@ impl Drop for AtTheEnd {
     fn drop(&mut self) {
         if self.count > 0 {
             // The next start removes what cannot be removed now.
-            let _ = with(&self.shared, |database| database.abort(self.batch));
+            let _ = with(&self.shared, self.opened, |database| database.abort(self.batch));
         }
-        *lock(&self.shared) = None;
+        close(&self.shared, self.opened);
     }
 }

@@ -95,6 +95,45 @@ fn nothing_is_left_of_what_is_taken_back() {
     assert_eq!(numbers(&path), NONE);
 }
 
+/// A thread that was left behind in a closure when its run failed goes on when the next run of the same job has begun: it writes nothing
+/// into that, and takes nothing from it.
+#[test]
+fn a_writer_of_a_run_that_is_over() {
+    let (_folder, path) = database();
+    let sink = sqlite(&path, INSERT);
+    let (committer, mut old) = start(&sink, 0);
+    write(&mut old, 0..1024);
+    drop(committer);
+    let error = (0..1024).find_map(|n| old.write((n,), Timestamp::MIN).err()).unwrap().to_string();
+    assert!(error.contains("the database is not open"), "{error}");
+    let (mut committer, mut writer) = start(&sink, 0);
+    write(&mut writer, 0..1024);
+    let error = (1024..2048).find_map(|n| old.write((n,), Timestamp::MIN).err()).unwrap().to_string();
+    assert!(error.contains("another job or sink has taken over"), "{error}");
+    drop(old);
+    write(&mut writer, 1024..1030);
+    let staged = stage(&mut writer, 1);
+    committer.commit(1, 0, &staged).unwrap();
+    assert_eq!(numbers(&path), (0..1030).collect::<Vec<_>>());
+}
+
+/// The same in a job without checkpoints: what it leaves to be committed is not wanted any more.
+#[test]
+fn what_a_run_that_is_over_leaves_to_commit() {
+    let (_folder, path) = database();
+    let sink = sqlite(&path, INSERT);
+    let open = || Sink::<(i64,)>::open(&sink, &mut open_cx(1)).unwrap();
+    let mut old = open();
+    write(&mut old, 0..5);
+    let left = Writer::<(i64,)>::finish(old).unwrap().unwrap();
+    let mut writer = open();
+    write(&mut writer, 0..3);
+    drop(left);
+    let commit = Writer::<(i64,)>::finish(writer).unwrap().unwrap();
+    commit.commit().unwrap();
+    assert_eq!(numbers(&path), [0, 1, 2]);
+}
+
 /// A checkpoint whose rows cannot all be inserted inserts none.
 #[test]
 fn a_row_that_the_table_refuses() {

@@ -1,0 +1,168 @@
+//! The coordinator by itself: told news and the time by hand.
+
+use super::*;
+use crate::checkpoint::{Committers, Coordinator, Savepoints, Tracked};
+use crate::error::ErrorKind;
+use crate::testing::Failure;
+use crate::time::Millis;
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Says what becomes of what is staged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Committer for Log {
+    fn commit(&mut self, checkpoint: u64, _: u32, _: &[u8]) -> Result<()> {
+        self.0.lock().unwrap().push(format!("commit {checkpoint}"));
+        Ok(())
+    }
+    fn abort(&mut self, checkpoint: u64, _: u32, _: &[u8]) {
+        self.0.lock().unwrap().push(format!("abort {checkpoint}"));
+    }
+}
+
+/// One that takes a checkpoint each 100 ticks and gives up after 1,000, of one stage with one instance; and the way from there.
+fn one_stage(disk: &SimFs) -> (Coordinator, Saves, Log) {
+    let (store, newest) = open(disk, 2);
+    let settings = Checkpoints::in_storage(Arc::new(disk.clone())).every(Millis(100)).timeout(Millis(1_000));
+    let stage = Tracked {
+        stage: "stage".into(),
+        instance: 0,
+        instances: 1,
+        ended: false,
+        finished: false,
+        schema: "".into(),
+    };
+    let (mut committers, log) = (Committers::default(), Log::default());
+    committers.add("sink".into(), Box::new(log.clone()));
+    let coordinator = Coordinator::new(store, newest, settings, vec![stage], committers, Arc::default(), 0);
+    let saves = Saves::new(coordinator.inbox().clone(), coordinator.orders().clone(), 0, 0);
+    (coordinator, saves, log)
+}
+
+/// What `wait` says, unless it waits for ever.
+fn outcome(savepoints: &Savepoints, number: u64) -> Result<u64> {
+    let (savepoints, (say, hear)) = (savepoints.clone(), mpsc::channel());
+    std::thread::spawn(move || say.send(savepoints.wait(number)));
+    hear.recv_timeout(Duration::from_secs(10)).expect("nobody waits for ever")
+}
+
+#[test]
+fn one_that_took_too_long_is_waited_for_without_haste() {
+    let (mut coordinator, saves, _) = one_stage(&SimFs::new());
+    coordinator.work(100).unwrap();
+    assert_eq!(coordinator.deadline(), 1_100);
+    coordinator.work(1_100).unwrap();
+    assert!(coordinator.deadline() > 1_100, "nothing can be done before the stage has saved");
+    saves.saved(1);
+    coordinator.work(1_200).unwrap();
+    assert_eq!(coordinator.metrics().counter("checkpoints.failed").get(), 1);
+    assert_eq!(coordinator.orders().begun(), 2, "the next was due");
+}
+
+/// Somebody asks for another while one is taken: it has what is read meanwhile.
+#[test]
+fn a_savepoint_has_all_that_was_read_before_it_was_asked_for() {
+    let (mut coordinator, saves, _) = one_stage(&SimFs::new());
+    let savepoints = coordinator.savepoints().clone();
+    let first = savepoints.ask();
+    coordinator.work(0).unwrap();
+    assert_eq!(coordinator.orders().begun(), 1);
+    let second = savepoints.ask();
+    saves.saved(1);
+    coordinator.work(1).unwrap();
+    assert_eq!(coordinator.orders().begun(), 2);
+    saves.saved(2);
+    coordinator.work(2).unwrap();
+    assert_eq!(outcome(&savepoints, second).unwrap(), 2);
+    assert!(outcome(&savepoints, first).is_ok());
+    assert!(!savepoints.are_wanted());
+}
+
+#[test]
+fn a_savepoint_that_takes_too_long_is_not_waited_for() {
+    let (mut coordinator, _saves, _) = one_stage(&SimFs::new());
+    let savepoints = coordinator.savepoints().clone();
+    let number = savepoints.ask();
+    coordinator.work(0).unwrap();
+    coordinator.work(1_000).unwrap();
+    let error = outcome(&savepoints, number).unwrap_err().to_string();
+    assert!(error.contains("checkpoint 1 is not complete after 1s"), "{error}");
+}
+
+/// Whoever has a savepoint may take its files away: no other checkpoint needs them.
+#[test]
+fn a_savepoint_is_no_base_of_what_follows() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, _) = one_stage(&disk);
+    coordinator.savepoints().ask();
+    for (id, now) in [(1, 0), (2, 200), (3, 400)] {
+        coordinator.work(now).unwrap();
+        saves.keyed(id, "stage", saves.wants_whole(id));
+        saves.group(id, "stage", 7, b"some".to_vec());
+        saves.saved(id);
+        coordinator.work(now + 1).unwrap();
+    }
+    let files = |id| -> Vec<String> {
+        let manifest = Store::read(&disk, id).unwrap();
+        manifest.files.into_iter().map(|file| file.name).collect()
+    };
+    assert_eq!(files(2), ["chk-2-1.state"]);
+    assert_eq!(files(3), ["chk-3-1.state", "chk-2-1.state"], "changes");
+}
+
+/// The last checkpoint fails: what was staged is taken back, and nobody waits for a savepoint any more.
+#[test]
+fn what_is_staged_is_taken_back_when_the_last_checkpoint_fails() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, log) = one_stage(&disk);
+    let savepoints = coordinator.savepoints().clone();
+    let number = savepoints.ask();
+    saves.staged(1, "sink", b"rows".to_vec());
+    saves.ended();
+    disk.fail(disk.calls() + 3, Failure::Full);
+    let error = coordinator.finish(0, &Ok(())).unwrap_err().to_string();
+    assert!(error.contains("is taken back"), "{error}");
+    assert_eq!(log.all(), ["abort 1"]);
+    drop(coordinator);
+    outcome(&savepoints, number).unwrap_err();
+}
+
+#[test]
+fn a_crash_ends_the_wait_for_a_savepoint() {
+    let (mut coordinator, _saves, log) = one_stage(&SimFs::new());
+    let savepoints = coordinator.savepoints().clone();
+    let number = savepoints.ask();
+    coordinator.finish(0, &Err(Error::new(ErrorKind::Crash, "dead"))).unwrap();
+    drop(coordinator);
+    outcome(&savepoints, number).unwrap_err();
+    assert_eq!(log.all(), [""; 0]);
+}
+
+/// What an operator has beside keyed state is always all of it, also where its keyed state is written as changes.
+#[test]
+fn what_an_instance_has_replaces_what_it_had() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, _) = one_stage(&disk);
+    for (id, now, own) in [(1, 100, "first"), (2, 300, "second")] {
+        coordinator.work(now).unwrap();
+        saves.keyed(id, "stage", saves.wants_whole(id));
+        saves.group(id, "stage", 7, b"some".to_vec());
+        saves.operator(id, "stage", own.into());
+        saves.saved(id);
+        coordinator.work(now + 1).unwrap();
+    }
+    drop(coordinator);
+    let (store, newest) = open(&disk, 2);
+    let restored = Restored::new(&store, &newest.unwrap(), &Renames::default()).unwrap();
+    assert_eq!(restored.operator("stage", 0, 1).unwrap(), [b"second"]);
+    assert_eq!(restored.groups("stage", 0, 1).unwrap(), [(7, vec![b"some".to_vec(), b"some".to_vec()])]);
+}
