@@ -99,7 +99,8 @@ impl Checkpoints {
     }
 
     /// Starts from checkpoint `id` instead of the newest. What sinks have committed after it would be there twice:
-    /// folders of files refuse to start until those files are removed, other sinks write it once more.
+    /// folders of files refuse to start until those files are removed, other sinks write it once more. It is said of this start: a job that
+    /// begins again by itself ([`Job::restart`](crate::job::Job::restart)) goes on from what it has completed since.
     pub fn restore_from(mut self, id: u64) -> Self {
         self.from = Some(id);
         self

@@ -60,6 +60,8 @@ pub struct Store {
 enum From {
     Newest,
     Id(u64),
+    /// As `Id`, until there is one of this epoch or a later one: then the newest.
+    Once(u64, u64),
 }
 
 impl Store {
@@ -85,6 +87,23 @@ impl Store {
         id: u64,
     ) -> Result<(Store, Manifest)> {
         let (store, manifest) = Self::open_from(storage, job, retained, From::Id(id))?;
+        let manifest = manifest.expect("a wanted checkpoint is there, or it was an error");
+        Ok((store, manifest))
+    }
+
+    /// As [`open_at`](Self::open_at) for a job that begins again by itself, and had opened the folder as `epoch` the first time: where it has
+    /// completed a checkpoint since, it goes on from the newest.
+    ///
+    /// # Errors
+    /// As those of `open_at`.
+    pub(crate) fn open_again(
+        storage: Arc<dyn Storage>,
+        job: &str,
+        retained: usize,
+        id: u64,
+        epoch: u64,
+    ) -> Result<(Store, Manifest)> {
+        let (store, manifest) = Self::open_from(storage, job, retained, From::Once(id, epoch))?;
         let manifest = manifest.expect("a wanted checkpoint is there, or it was an error");
         Ok((store, manifest))
     }
@@ -214,14 +233,16 @@ impl Store {
 /// Reads the checkpoint to go on from.
 fn choose(storage: &dyn Storage, names: &[Name], from: From) -> Result<Option<Manifest>> {
     let all = known::manifests(names);
+    let newest = all.len().checked_sub(1);
     let place = match from {
-        From::Newest => all.len().checked_sub(1),
-        From::Id(wanted) => all.iter().rposition(|at| at.id == wanted),
+        From::Newest => newest,
+        From::Once(_, epoch) if all.last().is_some_and(|at| at.epoch >= epoch) => newest,
+        From::Id(wanted) | From::Once(wanted, _) => all.iter().rposition(|at| at.id == wanted),
     };
     match (place, from) {
         (Some(place), _) => known::read(storage, all[place], &all[..place]).map(Some),
         (None, From::Newest) => Ok(None),
-        (None, From::Id(wanted)) => {
+        (None, From::Id(wanted) | From::Once(wanted, _)) => {
             let there: Vec<String> = all.iter().map(|at| at.id.to_string()).collect();
             let there = if there.is_empty() { "none".into() } else { there.join(", ") };
             let what = format!("{} has no checkpoint {wanted}: there are {there}", storage.describe(""));

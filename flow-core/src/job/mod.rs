@@ -22,7 +22,7 @@ use crate::stage::{BatchSize, BuildCx, Commits, Topology};
 use crate::time::{Clock, IntoMillis, Millis, SystemClock, VirtualClock};
 use attempts::Attempts;
 use handle::Running;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use taking::{Start, start, taking};
 
 /// Builds one pass of one end of the pipeline.
@@ -63,6 +63,8 @@ pub struct Job {
     crash_at: Option<u64>,
     restarts: u32,
     restart_delay: Millis,
+    /// The epoch in which the folder of checkpoints was opened first.
+    first_epoch: OnceLock<u64>,
 }
 
 impl Job {
@@ -83,6 +85,7 @@ impl Job {
             crash_at: None,
             restarts: 0,
             restart_delay: Millis(0),
+            first_epoch: OnceLock::new(),
         }
     }
 
@@ -249,7 +252,7 @@ impl Job {
 
     fn launch(&self, seed: Option<u64>) -> Result<Running> {
         let checkpoints = self.checkpoints.clone();
-        let start = checkpoints.map(|it| start(&self.name, it, &self.renames)).transpose()?;
+        let start = checkpoints.map(|it| start(&self.name, it, &self.renames, &self.first_epoch)).transpose()?;
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
         let instances = topology.stages.iter().map(|s| s.count).sum();

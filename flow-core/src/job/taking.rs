@@ -11,7 +11,7 @@ use crate::host::wire::Taking;
 use crate::stage::Topology;
 use crate::time::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -33,18 +33,26 @@ impl Start {
     }
 }
 
-/// Opens the folder, and finds what there is of state.
-pub(super) fn start(job: &str, settings: Checkpoints, renames: &Renames) -> Result<Start> {
+/// Opens the folder, and finds what there is of state. `first` is the epoch in which this job opened it first: to go back to an older checkpoint
+/// is asked of its first run, and those that follow by themselves go on from what it has completed.
+pub(super) fn start(
+    job: &str,
+    settings: Checkpoints,
+    renames: &Renames,
+    first: &OnceLock<u64>,
+) -> Result<Start> {
     settings.check()?;
     renames.check()?;
     let storage = settings.storage()?;
-    let (store, newest) = match settings.from {
-        None => Store::open(storage, job, settings.retained)?,
-        Some(id) => {
-            let (store, manifest) = Store::open_at(storage, job, settings.retained, id)?;
-            (store, Some(manifest))
+    let retained = settings.retained;
+    let (store, newest) = match (settings.from, first.get()) {
+        (None, _) => Store::open(storage, job, retained)?,
+        (Some(id), None) => Store::open_at(storage, job, retained, id).map(|(s, m)| (s, Some(m)))?,
+        (Some(id), Some(epoch)) => {
+            Store::open_again(storage, job, retained, id, *epoch).map(|(s, m)| (s, Some(m)))?
         }
     };
+    first.get_or_init(|| store.epoch());
     let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest, renames)).transpose()?;
     let newest = newest.map(|manifest| renames.apply(&manifest));
     Ok(Start { settings, store, newest, restored: restored.map(Arc::new) })
