@@ -141,7 +141,8 @@ impl Coordinator {
             Some(current) if current.failed.is_none() => {
                 let what =
                     format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
-                current.fail(&mut self.store, Error::new(ErrorKind::State, what));
+                let note = "where it needs longer than that, say so: `Checkpoints::timeout(…)`";
+                current.fail(&mut self.store, Error::new(ErrorKind::State, what).note(note));
                 Ok(())
             }
             Some(_) => Ok(()),
@@ -318,7 +319,7 @@ impl Coordinator {
             return Ok(());
         }
         let note = format!(
-            "checkpoint {id} is the {}th in a row that has failed; {} may",
+            "checkpoints that have failed in a row: {}, the last of them {id}; {} may, as `Checkpoints::max_failed` says",
             self.failed, self.settings.failures
         );
         Err(error.note(note))

@@ -106,7 +106,8 @@ impl Checkpoints {
         self
     }
 
-    /// The state of an operator that is no longer in the pipeline may be dropped; otherwise the job does not start.
+    /// The state of an operator that is no longer in the pipeline may be dropped; otherwise the job does not start. Of a sink that is gone it lets
+    /// go what was staged: nothing, where it has been stopped by a savepoint or come to its end, since that was committed then.
     pub fn drop_state(mut self, operator: impl Into<String>) -> Self {
         self.dropped.push(operator.into());
         self

@@ -252,7 +252,8 @@ impl Job {
 
     fn launch(&self, seed: Option<u64>) -> Result<Running> {
         let checkpoints = self.checkpoints.clone();
-        let start = checkpoints.map(|it| start(&self.name, it, &self.renames, &self.first_epoch)).transpose()?;
+        let start =
+            checkpoints.map(|it| start(&self.name, it, &self.renames, &self.first_epoch)).transpose()?;
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
         let instances = topology.stages.iter().map(|s| s.count).sum();

@@ -72,10 +72,10 @@ pub(super) fn taking(
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
         schemas::check(manifest, tasks.iter().map(|task| (&*task.stage, &*task.schema)))?;
-        committers.check(&manifest.staged)?;
+        let mut due = committers.due(&manifest.staged, &settings.dropped)?;
         committers.recover(manifest.id)?;
         point("R3");
-        guard(|| committers.commit(&mut manifest.staged.clone()))?;
+        guard(|| committers.commit(&mut due))?;
     } else {
         committers.recover(0)?;
     }
