@@ -234,7 +234,7 @@ where
         })
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of_two::<Q, L, R, M>()
     }
 

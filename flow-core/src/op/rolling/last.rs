@@ -168,7 +168,7 @@ where
         })
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, F::Value, M>()
     }
 

@@ -323,7 +323,7 @@ where
         snapshot::<M, _, _>(&self.state, out)
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, A::Acc, M>()
     }
 
