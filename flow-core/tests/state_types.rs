@@ -82,3 +82,43 @@ fn a_value_that_could_not_be_read_ends_the_job_before_its_checkpoint() {
         assert!(error.to_string().contains(part), "{part}: {error}");
     }
 }
+
+/// Two keys that would be one when they are restored.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Half {
+    written: u64,
+    #[serde(skip)]
+    left_out: u64,
+}
+
+#[test]
+fn keys_that_are_written_alike_are_told_before_they_become_one() {
+    let numbers = || source(generate(10_000, |n| n as i64).rate(10_000)).durable();
+    let timed = || numbers().event_time(|n| *n).monotonic();
+    let key = |n: &i64| Half { written: 1, left_out: n.unsigned_abs() % 5 };
+    let hour = Millis(3_600_000);
+    let out = Collected::<u64>::new();
+    let errors = [
+        refused(|job| job.add(numbers().key_by(key).count().map(|(_, n)| n).collect(&out))),
+        refused(|job| {
+            job.add(timed().key_by(key).window(tumbling(hour)).count().map(|w| w.value).collect(&out))
+        }),
+        refused(|job| {
+            job.add(timed().key_by(key).window(session(hour)).count().map(|w| w.value).collect(&out))
+        }),
+        refused(|job| {
+            job.add(numbers().key_by(key).window(count(10_000)).count().map(|w| w.value).collect(&out))
+        }),
+        refused(|job| job.add(numbers().key_by(key).dedup_last().map(|_| 1).collect(&out))),
+        refused(|job| {
+            let pairs = timed().key_by(key).join(timed().key_by(key)).within(hour, hour);
+            job.add(pairs.map(|_| 1).collect(&out));
+        }),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), ErrorKind::State, "{error}");
+        for part in ["a key of the type", "Half", "#[serde(skip)]"] {
+            assert!(error.to_string().contains(part), "{part}: {error}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use super::codec;
 use crate::error::{Error, ErrorKind, Result};
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
+use std::cell::Cell;
 
 /// State lives as long as the job: any type will do.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +109,52 @@ pub trait Keep<M>: Sized + 'static {
     /// # Errors
     /// When what is written of the type is not what is read: it could never be restored.
     fn schema() -> Result<Option<String>>;
+}
+
+/// Of how many keys that a thread writes each is tried, and each how manieth of those that follow.
+const TRIED_FIRST: u32 = 1024;
+const TRIED_EACH: u32 = 32;
+
+thread_local! {
+    static KEYS_WRITTEN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Writes a key. Of some it is looked whether what is read back is the same key: others would be taken for one when they are restored.
+///
+/// # Errors
+/// When it cannot be written, or is another key when it is read.
+#[inline]
+pub(crate) fn write_key<M, K: Keep<M>>(
+    key: &K,
+    hash_of: impl Fn(&K) -> u64,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let from = out.len();
+    key.write(out)?;
+    let n = KEYS_WRITTEN.get();
+    KEYS_WRITTEN.set(if n < TRIED_FIRST + TRIED_EACH { n + 1 } else { TRIED_FIRST + 1 });
+    if n < TRIED_FIRST || n == TRIED_FIRST + TRIED_EACH {
+        try_key::<M, K>(hash_of(key), hash_of, &out[from..])?;
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn try_key<M, K: Keep<M>>(hash: u64, hash_of: impl Fn(&K) -> u64, bytes: &[u8]) -> Result<()> {
+    let back = K::read(&mut &*bytes)?;
+    let mut again = Vec::new();
+    back.write(&mut again)?;
+    if hash_of(&back) == hash && again == bytes { Ok(()) } else { Err(other_key(std::any::type_name::<K>())) }
+}
+
+#[cold]
+fn other_key(name: &str) -> Error {
+    let what = format!(
+        "a key of the type `{name}` is another one when it has been written to a checkpoint and read back"
+    );
+    Error::new(ErrorKind::State, what).note(
+        "all that tells keys apart has to be written, and equal keys in the same way: no `#[serde(skip)]` on what `Eq` and `Hash` look at, no hash set inside",
+    )
 }
 
 /// What keyed state looks like in checkpoints, empty where it does not stand in any: `key -> value`.

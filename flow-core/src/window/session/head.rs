@@ -263,7 +263,8 @@ where
     }
 
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        snapshot::<M, _, _>(&self.state.keys, out)
+        let key = &self.key;
+        snapshot::<M, _, _>(&self.state.keys, out, |k| key.hash(k))
     }
 
     fn schema(&self) -> Result<String> {

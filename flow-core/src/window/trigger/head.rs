@@ -320,7 +320,8 @@ where
     }
 
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        snapshot::<M, _, _>(&self.state, out)
+        let key = &self.base.key;
+        snapshot::<M, _, _>(&self.state, out, |k| key.hash(k))
     }
 
     fn schema(&self) -> Result<String> {
