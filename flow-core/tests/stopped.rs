@@ -5,6 +5,7 @@
 use flow_core::prelude::*;
 use flow_core::testing::SimFs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const NUMBERS: u64 = 3_000;
 
@@ -29,4 +30,68 @@ fn what_is_read_after_a_stop_reaches_stages_that_had_ended_by_it() {
     assert!(first < NUMBERS, "it was stopped on the way");
     job(&storage, &out, 1_000_000).run().unwrap();
     assert_eq!(first + out.take().len() as u64, NUMBERS);
+}
+
+/// To go back is asked of the start, and not of each run that follows by itself.
+#[test]
+fn a_job_that_went_back_and_begins_again_goes_on_from_its_own_checkpoints() {
+    let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+    let failed = Arc::new(AtomicBool::new(false));
+    let job = |fails_at: u64, from: Option<u64>| {
+        let failed = Arc::clone(&failed);
+        let job = Job::build("stopped", |job| {
+            let numbers = source(generate(NUMBERS, |n| n)).durable().rate_limit(10_000);
+            let numbers = numbers.inspect(move |n| assert!(*n < fails_at || failed.swap(true, Relaxed)));
+            job.add(numbers.collect(&out));
+        });
+        let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _).every(Millis(10));
+        let checkpoints = from.map_or(checkpoints.clone(), |id| checkpoints.restore_from(id));
+        job.checkpoints(checkpoints).restart(1, Millis(0))
+    };
+    let handle = job(u64::MAX, None).start().unwrap();
+    while handle.metrics()[0].records_in < 500 {
+        std::thread::yield_now();
+    }
+    let savepoint = handle.stop_with_savepoint().unwrap();
+    handle.join().unwrap();
+    let report = job(NUMBERS - 500, Some(savepoint)).run().unwrap();
+    assert_eq!(report.restarts, 1);
+    assert_eq!(out.take(), (0..NUMBERS).collect::<Vec<_>>());
+}
+
+/// What a sink has staged is committed when the job has been stopped: then the sink may go, if that is said.
+#[test]
+fn a_sink_can_be_removed() {
+    let (storage, first, second) = (Arc::new(SimFs::new()), Collected::new(), Collected::new());
+    let job = |both: bool, drops: bool| {
+        let job = Job::build("stopped", |job| {
+            let numbers = source(generate(NUMBERS, |n| n)).durable().rate_limit(10_000);
+            if both {
+                let (first, second) = (numbers.root().collect(&first), numbers.root().collect(&second));
+                job.add(numbers.tee(|numbers| numbers.both(first, second)));
+            } else {
+                job.add(numbers.collect(&first));
+            }
+        });
+        let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _).every(Millis(1_000));
+        job.checkpoints(if drops { checkpoints.drop_state("collect-2") } else { checkpoints })
+    };
+    let handle = job(true, false).start().unwrap();
+    while handle.metrics()[0].records_in < 500 {
+        std::thread::yield_now();
+    }
+    handle.stop_with_savepoint().unwrap();
+    handle.join().unwrap();
+    let written = second.take().len();
+    assert!(written > 0);
+    let error = job(false, false).run().unwrap_err().to_string();
+    for part in ["collect-2", "#[was(old)]", "Checkpoints::drop_state(\"collect-2\")"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    // Where the sink is there nothing of it is dropped.
+    let handle = job(true, true).start().unwrap();
+    handle.stop_with_savepoint().unwrap();
+    handle.join().unwrap();
+    job(false, true).run().unwrap();
+    assert_eq!(first.take(), (0..NUMBERS).collect::<Vec<_>>());
 }

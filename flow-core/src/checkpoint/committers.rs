@@ -67,17 +67,27 @@ impl Committers {
         found.map(|known| &mut known.1).ok_or_else(|| {
             let what =
                 format!("a checkpoint has staged output of the sink `{sink}`, which is not in the pipeline");
-            Error::new(ErrorKind::Sink, what)
-                .note("run the pipeline once with this sink, so that it can commit what it has staged")
+            Error::new(ErrorKind::Sink, what).note(format!(
+                "a sink with a new name says which it had: `#[was(old)] let new = …` or `job.was(\"new\", \"old\")`; to remove one, let the pipeline with it come to its end or stop it \
+                 with `stop_with_savepoint`, so that all is committed, and say `Checkpoints::drop_state(\"{sink}\")` in the one without"
+            ))
         })
     }
 
-    /// Whether the sink is there.
+    /// What is to be committed of `staged`: without that of sinks that are gone and may be `dropped`.
     ///
     /// # Errors
-    /// When it is not.
-    pub fn check(&mut self, staged: &[StagedOutput]) -> Result<()> {
-        staged.iter().try_for_each(|output| self.of(&output.sink).map(drop))
+    /// When a sink is gone.
+    pub fn due(&mut self, staged: &[StagedOutput], dropped: &[String]) -> Result<Vec<StagedOutput>> {
+        let mut due = Vec::new();
+        for output in staged {
+            match self.of(&output.sink) {
+                Ok(_) => due.push(output.clone()),
+                Err(_) if dropped.contains(&output.sink) => {}
+                Err(gone) => return Err(gone),
+            }
+        }
+        Ok(due)
     }
 
     /// Commits all of `staged`, trying several times; what is done is taken out.

@@ -154,7 +154,8 @@ impl Coordinator {
                 if current.savepoint {
                     self.savepoints.give(Err(what.clone()));
                 }
-                current.fail(&mut self.store, Error::new(ErrorKind::State, what));
+                                let note = "where it needs longer than that, say so: `Checkpoints::timeout(…)`";
+                current.fail(&mut self.store, Error::new(ErrorKind::State, what).note(note));
                 Ok(())
             }
             Some(_) => Ok(()),
@@ -343,7 +344,7 @@ impl Coordinator {
             return Ok(());
         }
         let note = format!(
-            "checkpoint {id} is the {}th in a row that has failed; {} may",
+            "checkpoints that have failed in a row: {}, the last of them {id}; {} may, as `Checkpoints::max_failed` says",
             self.failed, self.settings.failures
         );
         Err(error.note(note))
@@ -377,7 +378,7 @@ impl Coordinator {
             let finished = self.take_last(now);
             self.savepoints.close();
             if finished.is_err() {
-                self.committers.abort(&self.staged);
+                self.outside.committers.abort(&self.staged);
             }
             finished
         } else {

@@ -100,14 +100,16 @@ impl Checkpoints {
         self
     }
 
-    /// Starts from checkpoint `id` instead of the newest; a [`restart`](crate::job::Job::restart) goes on from what has been completed since. What sinks have committed after it would be there twice:
-    /// folders of files refuse to start until those files are removed, other sinks write it once more.
+    /// Starts from checkpoint `id` instead of the newest. What sinks have committed after it would be there twice:
+    /// folders of files refuse to start until those files are removed, other sinks write it once more. It is said of this start: a job that
+    /// begins again by itself ([`Job::restart`](crate::job::Job::restart)) goes on from what it has completed since.
     pub fn restore_from(mut self, id: u64) -> Self {
         self.from = Some(id);
         self
     }
 
-    /// The state of an operator that is no longer in the pipeline may be dropped; otherwise the job does not start.
+    /// The state of an operator that is no longer in the pipeline may be dropped; otherwise the job does not start. Of a sink that is gone it lets
+    /// go what was staged: nothing, where it has been stopped by a savepoint or come to its end, since that was committed then.
     pub fn drop_state(mut self, operator: impl Into<String>) -> Self {
         self.dropped.push(operator.into());
         self

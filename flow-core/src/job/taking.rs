@@ -62,15 +62,15 @@ pub(super) fn taking(
     let mut committers = std::mem::take(&mut topology.committers);
     let mut acknowledgers = std::mem::take(&mut topology.acknowledgers);
     committers.check_timeouts(settings.every, settings.timeout)?;
-    let tasks = guard(|| Ok(tracked(topology)))?;
+    let tasks = guard(|| tracked(topology))?;
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
         schemas::check(manifest, tasks.iter().map(|task| (&*task.stage, &*task.schema)))?;
-        committers.check(&manifest.staged)?;
+        let due = committers.due(&manifest.staged, &settings.dropped)?;
         committers.recover(manifest.id)?;
         point("R3");
         let ago = Millis(clock.wall().0.saturating_sub(manifest.taken.0));
-        guard(|| committers.commit_again(&manifest.staged, ago, &settings.given_up))?;
+        guard(|| committers.commit_again(&due, ago, &settings.given_up))?;
         for source in acknowledgers.sources().collect::<Vec<_>>() {
             for (partition, position) in (0..).zip(topology.positions(&source)?.unwrap_or_default()) {
                 acknowledgers.hear(&source, Slot::Instance(partition), &position);
@@ -88,17 +88,29 @@ pub(super) fn taking(
     Ok(Taking { coordinator: Arc::new(Mutex::new(coordinator)), inbox, orders, restored })
 }
 
-fn tracked(topology: &Topology) -> Vec<Tracked> {
-    let of_stage = |stage: &crate::stage::StageDef| {
-        let (name, instances) = (stage.name.clone(), stage.count);
-        let schema: Arc<str> = stage.instances.first().map(|first| first.schema()).unwrap_or_default().into();
-        let of = move |instance| {
+fn tracked(topology: &Topology) -> Result<Vec<Tracked>> {
+    let mut tracked = Vec::new();
+    for stage in &topology.stages {
+        let (name, instances) = (&stage.name, stage.count);
+        let schema = stage.instances.first().map(|first| first.schema()).transpose();
+        let schema: Arc<str> =
+            schema.map_err(|error| named(error, name, topology))?.unwrap_or_default().into();
+        for instance in 0..instances {
             let (stage, schema) = (name.clone(), Arc::clone(&schema));
-            Tracked { stage, instance, instances, ended: false, finished: false, schema }
-        };
-        (0..instances).map(of)
-    };
-    topology.stages.iter().flat_map(of_stage).collect()
+            tracked.push(Tracked { stage, instance, instances, ended: false, finished: false, schema });
+        }
+    }
+    Ok(tracked)
+}
+
+/// An error with the operator of a stage, and where it stands.
+#[cold]
+fn named(error: Error, stage: &str, topology: &Topology) -> Error {
+    let error = error.in_stage(stage);
+    match topology.nodes.iter().find(|node| node.id == stage) {
+        Some(node) => error.at_text(node.at.clone()),
+        None => error,
+    }
 }
 
 /// All state finds its operator, or may be dropped.

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, KeySlots, schema_of_two};
+use crate::state::{Keep, KeySlots, schema_of_two, write_key};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
 use crate::window::late::Policy;
@@ -227,14 +227,14 @@ where
         Q::kept(|| {
             slots.try_for_each(|(hash, slot)| {
                 let out = out.of(hash);
-                slot.key.write(out)?;
+                write_key(&slot.key, hash_key, out)?;
                 slot.value.0.left.write(out)?;
                 slot.value.0.right.write(out)
             })
         })
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of_two::<Q, L, R, M>()
     }
 

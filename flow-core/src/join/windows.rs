@@ -208,7 +208,7 @@ where
     fn save_more(&mut self, left: &mut usize) -> bool {
         self.0.save_more(left)
     }
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         self.0.schema()
     }
 

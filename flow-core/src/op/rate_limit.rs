@@ -177,7 +177,8 @@ impl<T: Keep<M>, S: Stamp, N: Push<T, S>, M> RateLimitPush<T, S, N, M> {
                 *passed = before;
             }
             Ok(())
-        })
+        })?;
+        self.own.keeps::<T, M>()
     }
 
     /// Passes on what may go by now, as long as there is room.

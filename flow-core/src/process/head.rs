@@ -156,7 +156,7 @@ where
         snapshot::<M, _, _>(&self.core.table, &self.core.around, out, |k| key.hash(k))
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, P::State, M>()
     }
 

@@ -11,7 +11,7 @@ use super::around::{Around, In};
 use super::core::Keys;
 use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::state::{Keep, KeyTable, Timers};
+use crate::state::{Keep, KeyTable, Timers, write_key};
 use crate::time::Timestamp;
 use crate::window::take_bytes as take;
 
@@ -27,7 +27,7 @@ pub fn snapshot<M, K: Keep<M>, St: Keep<M>>(
     }
     K::kept(|| {
         out.list(table.iter().map(|e| (hash_of(&e.0), e)), |(key, state), out| {
-            key.write(out)?;
+            write_key(key, &hash_of, out)?;
             state.write(out)
         })?;
         timers::<M, K>(&around.event, out)?;

@@ -95,8 +95,8 @@ pub trait Head<M>: Send + 'static {
         let _ = clock;
     }
     /// The types of its keyed state, as `key -> value`; empty where it keeps none, or none is written down.
-    fn schema(&self) -> String {
-        String::new()
+    fn schema(&self) -> Result<String> {
+        Ok(String::new())
     }
     /// Writes its keyed state, in one pass: that of a key to [`Pieces::of`] its hash.
     ///
@@ -175,7 +175,7 @@ pub(super) trait Work: Send {
     fn waits(&self) -> bool;
     fn clock(&self) -> Option<Timestamp>;
     fn clock_was(&mut self, clock: Timestamp);
-    fn schema(&self) -> String;
+    fn schema(&self) -> Result<String>;
     fn begin_save(&mut self, out: &Groups) -> Result<()>;
     /// See [`Head::save_more`].
     fn save_more(&mut self, left: &mut usize) -> bool;
@@ -284,7 +284,7 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
         self.head.clock_was(clock);
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         self.head.schema()
     }
 

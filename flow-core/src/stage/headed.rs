@@ -255,7 +255,7 @@ impl HeadStage {
 }
 
 impl Stage for HeadStage {
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         self.head.schema()
     }
 

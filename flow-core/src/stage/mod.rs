@@ -109,8 +109,8 @@ pub trait Stage: Send {
     /// As [`Stage::begin_save`].
     fn saved(&mut self) -> Result<Vec<(usize, Vec<u8>)>>;
     /// The types of its keyed state, for messages and to compare; empty where it keeps none, or none is written down.
-    fn schema(&self) -> String {
-        String::new()
+    fn schema(&self) -> Result<String> {
+        Ok(String::new())
     }
     /// Takes over the keyed state of one key group: all that was written of it, in order, the first piece whole.
     ///

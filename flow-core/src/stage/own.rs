@@ -7,6 +7,7 @@ use super::{Meta, OpenCx};
 use crate::batch::Mark;
 use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
+use crate::state::Keep;
 
 /// Where an operator instance leaves what it keeps, and who it is.
 #[derive(Clone)]
@@ -57,6 +58,13 @@ impl Own {
             }
         }
         Ok(())
+    }
+
+    /// Whether values of `T` can be kept, where anything is.
+    #[cold]
+    pub fn keeps<T: Keep<M>, M>(&self) -> Result<()> {
+        let tried = if self.saves.is_on() { T::schema().map(drop) } else { Ok(()) };
+        tried.map_err(|error| self.named(error))
     }
 
     /// Whether the operator ran in as many instances as now, so that each gets what is its own.

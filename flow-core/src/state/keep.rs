@@ -7,6 +7,7 @@ use super::codec;
 use crate::error::{Error, ErrorKind, Result};
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
+use std::cell::Cell;
 
 /// State lives as long as the job: any type will do.
 #[derive(Debug, Clone, Copy)]
@@ -104,18 +105,68 @@ pub trait Keep<M>: Sized + 'static {
     /// When the mode keeps no state, or the bytes are not of this type.
     fn read(bytes: &mut &[u8]) -> Result<Self>;
     /// What the type looks like when it is written down; `None` in a mode that does not. See [`schema`](super::schema()).
-    fn schema() -> Option<String>;
+    ///
+    /// # Errors
+    /// When what is written of the type is not what is read: it could never be restored.
+    fn schema() -> Result<Option<String>>;
+}
+
+/// Of how many keys that a thread writes each is tried, and each how manieth of those that follow.
+const TRIED_FIRST: u32 = 1024;
+const TRIED_EACH: u32 = 32;
+
+thread_local! {
+    static KEYS_WRITTEN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Writes a key. Of some it is looked whether what is read back is the same key: others would be taken for one when they are restored.
+///
+/// # Errors
+/// When it cannot be written, or is another key when it is read.
+#[inline]
+pub(crate) fn write_key<M, K: Keep<M>>(
+    key: &K,
+    hash_of: impl Fn(&K) -> u64,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let from = out.len();
+    key.write(out)?;
+    let n = KEYS_WRITTEN.get();
+    KEYS_WRITTEN.set(if n < TRIED_FIRST + TRIED_EACH { n + 1 } else { TRIED_FIRST + 1 });
+    if n < TRIED_FIRST || n == TRIED_FIRST + TRIED_EACH {
+        try_key::<M, K>(hash_of(key), hash_of, &out[from..])?;
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn try_key<M, K: Keep<M>>(hash: u64, hash_of: impl Fn(&K) -> u64, bytes: &[u8]) -> Result<()> {
+    let back = K::read(&mut &*bytes)?;
+    let mut again = Vec::new();
+    back.write(&mut again)?;
+    if hash_of(&back) == hash && again == bytes { Ok(()) } else { Err(other_key(std::any::type_name::<K>())) }
+}
+
+#[cold]
+fn other_key(name: &str) -> Error {
+    let what = format!(
+        "a key of the type `{name}` is another one when it has been written to a checkpoint and read back"
+    );
+    Error::new(ErrorKind::State, what).note(
+        "all that tells keys apart has to be written, and equal keys in the same way: no `#[serde(skip)]` on what `Eq` and `Hash` look at, no hash set inside",
+    )
 }
 
 /// What keyed state looks like in checkpoints, empty where it does not stand in any: `key -> value`.
-pub(crate) fn schema_of<K: Keep<M>, V: Keep<M>, M>() -> String {
-    K::schema().zip(V::schema()).map_or_else(String::new, |(key, value)| format!("{key} -> {value}"))
+pub(crate) fn schema_of<K: Keep<M>, V: Keep<M>, M>() -> Result<String> {
+    let both = K::schema()?.zip(V::schema()?);
+    Ok(both.map_or_else(String::new, |(key, value)| format!("{key} -> {value}")))
 }
 
 /// The same of state of two parts: `key -> one, other`.
-pub(crate) fn schema_of_two<K: Keep<M>, V: Keep<M>, W: Keep<M>, M>() -> String {
-    let one = schema_of::<K, V, M>();
-    W::schema().map_or_else(String::new, |other| format!("{one}, {other}"))
+pub(crate) fn schema_of_two<K: Keep<M>, V: Keep<M>, W: Keep<M>, M>() -> Result<String> {
+    let one = schema_of::<K, V, M>()?;
+    Ok(W::schema()?.map_or_else(String::new, |other| format!("{one}, {other}")))
 }
 
 #[diagnostic::do_not_recommend]
@@ -129,8 +180,8 @@ impl<T: 'static> Keep<Volatile> for T {
     fn read(_: &mut &[u8]) -> Result<Self> {
         Err(volatile())
     }
-    fn schema() -> Option<String> {
-        None
+    fn schema() -> Result<Option<String>> {
+        Ok(None)
     }
 }
 
@@ -142,19 +193,29 @@ fn volatile() -> Error {
 #[diagnostic::do_not_recommend]
 impl<M: Written, T: Serialize + DeserializeOwned + 'static> Keep<M> for T {
     fn write(&self, out: &mut Vec<u8>) -> Result<()> {
-        codec::append(self, out)
-            .map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be written: {e}")))
+        codec::append(self, out).map_err(|e| not_done(std::any::type_name::<T>(), "written", &e))
     }
     fn kept(f: impl FnOnce() -> Result<()>) -> Result<()> {
         f()
     }
     fn read(bytes: &mut &[u8]) -> Result<Self> {
-        let (value, rest) = codec::take(bytes)
-            .map_err(|e| Error::new(ErrorKind::State, format!("a value cannot be read: {e}")))?;
+        let (value, rest) =
+            codec::take(bytes).map_err(|e| not_done(std::any::type_name::<T>(), "read", &e))?;
         *bytes = rest;
         Ok(value)
     }
-    fn schema() -> Option<String> {
-        Some(super::schema::<T>())
+    fn schema() -> Result<Option<String>> {
+        super::schema::tried::<T>().map(Some).map_err(|why| not_kept(std::any::type_name::<T>(), why))
     }
+}
+
+#[cold]
+fn not_done(name: &str, what: &str, why: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::State, format!("a value of the type `{name}` cannot be {what}: {why}"))
+}
+
+#[cold]
+fn not_kept(name: &str, why: &str) -> Error {
+    let what = format!("state of the type `{name}` could not be restored from a checkpoint: {why}");
+    Error::new(ErrorKind::Plan, what).note("without these attributes it can be kept")
 }

@@ -3,7 +3,7 @@
 use super::slots::{Entries, Place, Slots, View};
 use super::table::spread;
 use super::track::Tracked;
-use super::{Keep, Mode, Volatile};
+use super::{Keep, Mode, Volatile, write_key};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
 
@@ -160,7 +160,7 @@ impl<K, V, M: Mode> Pane<K, V, M> {
             self.slots.begin_save(|tracked| {
                 let save = move |entries: Entries<'_, (K, V)>| {
                     let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
-                    out.put(&of, hashed, |e, out| e.0.write(out), |e, out| e.1.write(out));
+                    out.put(&of, hashed, |e, out| write_key(&e.0, &hash_of, out), |e, out| e.1.write(out));
                 };
                 tracked.begin(whole, Box::new(save));
             });

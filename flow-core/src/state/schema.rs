@@ -9,6 +9,8 @@
 //!
 //! The idea is that of the `serde-reflection` crate; written here because that one names containers by path and keeps values to give.
 
+use super::codec;
+use serde_core::Serialize;
 use serde_core::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
     SeqAccess, VariantAccess, Visitor, value::Error, value::U32Deserializer,
@@ -32,13 +34,29 @@ const UNKNOWN: &str = "…";
 /// assert_eq!(schema::<Order>(), "Order { id: u64, lines: seq<(string, option<f64>)> }");
 /// ```
 pub fn schema<T: DeserializeOwned>() -> String {
+    asked::<T>(|_| ()).0
+}
+
+/// The schema of `T`, whose values have been found to come back as what they were; or why they do not. What the type answers with are values of
+/// it, with each variant of its enums: they are written, read and written again.
+pub(super) fn tried<T: Serialize + DeserializeOwned>() -> Result<String, &'static str> {
+    let mut fault = None;
+    let (schema, enums) = asked::<T>(|value| fault = fault.or_else(|| not_kept(&value)));
+    let fault = fault.or(enums.2.then_some(
+        "it asks the format of which type a value is, and the format does not say: as `#[serde(untagged)]`, `tag` and `flatten` do",
+    ));
+    fault.map_or(Ok(schema), Err)
+}
+
+/// Asks until all is known. What the type makes of the answers is given to `made`.
+fn asked<T: DeserializeOwned>(mut made: impl FnMut(T)) -> (String, Enums) {
     let mut enums = Enums::default();
     let mut main = String::new();
     for _ in 0..ASKED_MAX {
         let mut text = String::new();
-        let asked = T::deserialize(Asked { out: &mut text, enums: &mut enums, depth: 0 });
-        if asked.is_err() {
-            text.push('…');
+        match T::deserialize(Asked { out: &mut text, enums: &mut enums, depth: 0 }) {
+            Ok(value) => made(value),
+            Err(_) => text.push('…'),
         }
         if main.is_empty() {
             main = text;
@@ -48,13 +66,35 @@ pub fn schema<T: DeserializeOwned>() -> String {
         }
     }
     enums.describe(&mut main);
-    main
+    (main, enums)
 }
 
-/// The enums that have been met, by name: what each variant holds, where that is known; and the variants in the order in which they came to
-/// be known.
+/// Why `value` is not what it was when it has been written and read.
+fn not_kept<T: Serialize + DeserializeOwned>(value: &T) -> Option<&'static str> {
+    let write = |value: &T| {
+        let mut bytes = Vec::new();
+        codec::append(value, &mut bytes).ok().map(|()| bytes)
+    };
+    // One that cannot be written says so when there is one to be written.
+    let bytes = write(value)?;
+    match codec::take::<T>(&bytes) {
+        Err(_) | Ok((_, [_, ..])) => Some(
+            "what is written of it is not what is read: as with `#[serde(skip_serializing)]` or `skip_deserializing` alone, and variants behind one with `skip`",
+        ),
+        // What differs from itself, as the time since something does, may differ from what is read.
+        Ok((back, [])) if write(&back).as_ref() != Some(&bytes) && write(value).as_ref() == Some(&bytes) => {
+            Some(
+                "it is another value when it is read: as variants behind one with `#[serde(skip)]`, which counts when they are written only",
+            )
+        }
+        Ok(_) => None,
+    }
+}
+
+/// The enums that have been met, by name: what each variant holds, where that is known; the variants in the order in which they came to
+/// be known; and whether the type has asked what it is.
 #[derive(Default)]
-struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>, Vec<(&'static str, usize)>);
+struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>, Vec<(&'static str, usize)>, bool);
 
 impl Enums {
     /// The variant to ask for next: one that has not been seen, or the one that was known first. It has an end: what was asked for inside it
@@ -155,6 +195,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        self.enums.2 = true;
         Err(Error::custom("a type that has to be told what it is"))
     }
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -334,53 +375,4 @@ impl<'de> VariantAccess<'de> for Asked<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::schema;
-    use serde::Deserialize;
-    use std::collections::BTreeMap;
-    use std::num::NonZeroU8;
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its schema matters")]
-    enum Side {
-        Buy,
-        Limit(u64),
-        Between { low: i32, high: i32 },
-    }
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its schema matters")]
-    struct Order {
-        id: u64,
-        side: Side,
-        tags: BTreeMap<String, Option<NonZeroU8>>,
-    }
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its schema matters")]
-    enum Tree {
-        Node(Box<Tree>, Box<Tree>),
-        Leaf(u8),
-    }
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its schema matters")]
-    struct Chain(Option<Box<Chain>>, Vec<Chain>);
-
-    #[test]
-    fn all_of_a_type_is_in_its_schema() {
-        assert_eq!(schema::<(i64, [f32; 2], char)>(), "(i64, (f32, f32), char)");
-        assert_eq!(
-            schema::<Order>(),
-            "Order { id: u64, side: Side, tags: map<string, option<u8>> }; \
-             Side = Buy | Limit(u64) | Between { low: i32, high: i32 }"
-        );
-    }
-
-    #[test]
-    fn a_type_that_holds_itself_has_an_end() {
-        assert!(schema::<Tree>().ends_with("; Tree = Node(Tree, Tree) | Leaf(u8)"), "{}", schema::<Tree>());
-        let chain = schema::<Chain>();
-        assert!(chain.starts_with("Chain(option<Chain(") && chain.len() < 10_000, "{chain}");
-    }
-}
+mod tests;

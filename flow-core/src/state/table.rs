@@ -5,7 +5,7 @@
 
 use super::slots::Slots;
 use super::track::{Tracked, next_gone};
-use super::{Keep, Mode, Volatile};
+use super::{Keep, Mode, Volatile, write_key};
 use crate::checkpoint::records::{Part, Record, Records, broken};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
@@ -154,7 +154,12 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
                 let whole = out.is_whole() || gone.is_none();
                 let save = move |entries: super::slots::Entries<'_, (K, V)>| {
                     let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
-                    out.put(&section, hashed, |e, out| e.0.write(out), |e, out| e.1.write(out));
+                    out.put(
+                        &section,
+                        hashed,
+                        |e, out| write_key(&e.0, &hash_of, out),
+                        |e, out| e.1.write(out),
+                    );
                 };
                 tracked.begin(whole, Box::new(save));
             });

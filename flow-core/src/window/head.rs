@@ -255,7 +255,7 @@ where
         saved::save_more(&mut self.panes, left)
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, A::Acc, M>()
     }
 

@@ -224,6 +224,9 @@ where
         }
         Fire::Done
     }
+    fn schema(&self) -> Result<String> {
+        Ok(A::Acc::schema()?.unwrap_or_default())
+    }
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let out = out.of(0);
         match &self.acc {

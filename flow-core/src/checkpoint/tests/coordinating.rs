@@ -1,6 +1,7 @@
 //! The coordinator by itself: told news and the time by hand.
 
 use super::*;
+use crate::time::VirtualClock;
 use crate::checkpoint::{Committers, Coordinator, Savepoints, Tracked};
 use crate::error::ErrorKind;
 use crate::testing::Failure;
@@ -43,7 +44,9 @@ fn one_stage(disk: &SimFs) -> (Coordinator, Saves, Log) {
     };
     let (mut committers, log) = (Committers::default(), Log::default());
     committers.add("sink".into(), Box::new(log.clone()));
-    let coordinator = Coordinator::new(store, newest, settings, vec![stage], committers, Arc::default(), 0);
+    let outside = Outside { committers, acknowledgers: Acknowledgers::default() };
+    let clock = Arc::new(VirtualClock::new());
+    let coordinator = Coordinator::new(store, newest, settings, vec![stage], outside, Arc::default(), clock);
     let saves = Saves::new(coordinator.inbox().clone(), coordinator.orders().clone(), 0, 0);
     (coordinator, saves, log)
 }

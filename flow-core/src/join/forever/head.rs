@@ -8,7 +8,7 @@ use crate::join::side::Crossing;
 use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, KeySlots, schema_of_two};
+use crate::state::{Keep, KeySlots, schema_of_two, write_key};
 use crate::time::{Clock, Millis, Timestamp};
 use crate::window::base::Item;
 use crate::window::saved::take;
@@ -188,14 +188,14 @@ where
         Q::kept(|| {
             slots.try_for_each(|(hash, slot)| {
                 let out = out.of(hash);
-                slot.key.write(out)?;
+                write_key(&slot.key, hash_key, out)?;
                 write::<M, L>(&slot.value.left, out)?;
                 write::<M, R>(&slot.value.right, out)
             })
         })
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of_two::<Q, L, R, M>()
     }
 

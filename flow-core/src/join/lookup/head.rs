@@ -10,7 +10,7 @@ use crate::join::side::Crossing;
 use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, KeySlots, schema_of_two};
+use crate::state::{Keep, KeySlots, schema_of_two, write_key};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
 use crate::window::saved::take;
@@ -226,21 +226,21 @@ where
             rows.try_for_each(|(hash, row)| {
                 let out = out.of(hash);
                 out.push(0);
-                row.key.write(out)?;
+                write_key(&row.key, hash_key, out)?;
                 out.extend_from_slice(&u32::try_from(row.value.len()).unwrap_or(u32::MAX).to_le_bytes());
                 row.value.iter().try_for_each(|right| right.write(out))
             })?;
             waiting.try_for_each(|left| {
                 let out = out.of(left.hash);
                 out.push(1);
-                left.route.write(out)?;
+                write_key(&left.route, hash_key, out)?;
                 out.extend_from_slice(&left.time.0.to_le_bytes());
                 left.load.write(out)
             })
         })
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of_two::<Q, L, R, M>()
     }
 

@@ -275,7 +275,8 @@ where
                 *passed = before;
             }
             Ok(())
-        })
+        })?;
+        self.own.keeps::<T, M>()
     }
 
     fn fail(&mut self, error: Error) {

@@ -11,7 +11,7 @@ use crate::op::kind::Ends;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Tail};
-use crate::state::{Keep, KeyTable, schema_of};
+use crate::state::{Keep, KeyTable, schema_of, write_key};
 use crate::time::Grid;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -160,7 +160,7 @@ where
             for (key, at) in self.table.iter() {
                 if let Some(value) = &self.records[*at as usize] {
                     let out = out.of(self.key.hash(key));
-                    key.write(out)?;
+                    write_key(key, |k| self.key.hash(k), out)?;
                     value.write(out)?;
                 }
             }
@@ -168,7 +168,7 @@ where
         })
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, F::Value, M>()
     }
 

@@ -246,7 +246,7 @@ where
         self.table.save_more(left)
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, R::State, M>()
     }
 

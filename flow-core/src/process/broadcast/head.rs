@@ -185,7 +185,7 @@ where
         })
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of_two::<Q, P::State, P::Shared, M>()
     }
 

@@ -101,3 +101,17 @@ fn foreign_bytes_have_no_end() {
     let length = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
     assert!(take::<Vec<()>>(&length).unwrap_err().to_string().contains("elements"));
 }
+
+/// Positions are all that the bytes have: a field that is missing would be read from what follows.
+#[test]
+fn a_field_cannot_be_left_out() {
+    #[derive(Serialize)]
+    struct Sparse {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        a: Option<u8>,
+        b: u8,
+    }
+    append(&Sparse { a: Some(1), b: 2 }, &mut Vec::new()).unwrap();
+    let error = append(&Sparse { a: None, b: 2 }, &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("`skip_serializing_if` leaves out the field `a`"), "{error}");
+}

@@ -219,6 +219,11 @@ macro_rules! fields {
             fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> Result {
                 self.inside(value)
             }
+            /// Without a name nobody could say which field is missing.
+            fn skip_field(&mut self, field: &'static str) -> Result {
+                let what = format!("`skip_serializing_if` leaves out the field `{field}`, and it would be missed when it is read: state has all fields");
+                Err(CodecError(what))
+            }
             fn end(self) -> Result {
                 Ok(())
             }

@@ -121,7 +121,7 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
         self.head.save_more(left)
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         self.head.schema()
     }
 

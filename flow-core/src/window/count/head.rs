@@ -162,7 +162,7 @@ where
         snapshot::<M, _, _>(&self.keys, out, |k| key.hash(k))
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, A::Acc, M>()
     }
 

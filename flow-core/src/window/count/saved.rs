@@ -7,7 +7,7 @@
 use super::open::Windows;
 use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::state::{Keep, Pane};
+use crate::state::{Keep, Pane, write_key};
 use crate::time::Timestamp;
 use crate::window::saved::take;
 
@@ -23,7 +23,7 @@ pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
     K::kept(|| {
         keys.iter().try_for_each(|(key, windows)| {
             let out = out.of(hash_of(key));
-            key.write(out)?;
+            write_key(key, &hash_of, out)?;
             let Windows { open, seen, shown, full, last } = windows;
             [seen, shown, full].iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
             out.extend_from_slice(&last.0.to_le_bytes());

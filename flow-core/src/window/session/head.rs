@@ -263,10 +263,11 @@ where
     }
 
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        snapshot::<M, _, _>(&self.state.keys, out)
+        let key = &self.key;
+        snapshot::<M, _, _>(&self.state.keys, out, |k| key.hash(k))
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, A::Acc, M>()
     }
 

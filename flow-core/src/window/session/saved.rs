@@ -9,14 +9,18 @@ use super::open::{Keys, Open, insert};
 use super::queue::Entry;
 use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::state::Keep;
+use crate::state::{Keep, write_key};
 use crate::time::Timestamp;
 use crate::window::saved::take;
 use crate::window::spec::saturate;
 use std::collections::VecDeque;
 
 /// Writes the sessions of all keys.
-pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(keys: &Keys<K, Open<A>>, out: &mut Pieces) -> Result<()> {
+pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
+    keys: &Keys<K, Open<A>>,
+    out: &mut Pieces,
+    hash_of: impl Fn(&K) -> u64,
+) -> Result<()> {
     let mut slots = keys.iter().peekable();
     if slots.peek().is_none() {
         return Ok(());
@@ -24,7 +28,7 @@ pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(keys: &Keys<K, Open<A>>, out: &mut Pi
     K::kept(|| {
         slots.try_for_each(|(hash, slot)| {
             let out = out.of(hash);
-            slot.key.write(out)?;
+            write_key(&slot.key, &hash_of, out)?;
             let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_le_bytes());
             slot.value.iter().try_for_each(|session| {

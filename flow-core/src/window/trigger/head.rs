@@ -320,10 +320,11 @@ where
     }
 
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        snapshot::<M, _, _>(&self.state, out)
+        let key = &self.base.key;
+        snapshot::<M, _, _>(&self.state, out, |k| key.hash(k))
     }
 
-    fn schema(&self) -> String {
+    fn schema(&self) -> Result<String> {
         schema_of::<F::Key, A::Acc, M>()
     }
 

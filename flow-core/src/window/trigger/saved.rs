@@ -9,7 +9,7 @@ use super::head::State;
 use super::open::Open;
 use crate::checkpoint::Pieces;
 use crate::error::Result;
-use crate::state::Keep;
+use crate::state::{Keep, write_key};
 use crate::time::{Millis, Timestamp};
 use crate::window::saved::take;
 use crate::window::session::Entry;
@@ -17,7 +17,11 @@ use crate::window::spec::{Span, saturate};
 use std::collections::VecDeque;
 
 /// Writes the windows of all keys.
-pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(state: &State<K, A>, out: &mut Pieces) -> Result<()> {
+pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
+    state: &State<K, A>,
+    out: &mut Pieces,
+    hash_of: impl Fn(&K) -> u64,
+) -> Result<()> {
     let mut slots = state.keys.iter().peekable();
     // How far the watermark was is kept although a group has no windows: those that it will have begin behind it.
     if slots.peek().is_none() && state.reached == Timestamp::MIN {
@@ -27,7 +31,7 @@ pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(state: &State<K, A>, out: &mut Pieces
         out.each().for_each(|piece| piece.extend_from_slice(&state.reached.0.to_le_bytes()));
         slots.try_for_each(|(hash, slot)| {
             let out = out.of(hash);
-            slot.key.write(out)?;
+            write_key(&slot.key, &hash_of, out)?;
             let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&count.to_le_bytes());
             slot.value.iter().try_for_each(|window| {
