@@ -130,7 +130,14 @@ impl Groups {
     fn to(to: To, whole: bool, owned: &[usize], had: Had) -> Self {
         let of = |group| Group { owned: owned.contains(&group), ..Group::default() };
         let groups = (0..KEY_GROUPS).map(of).collect();
-        let inner = Inner { to, groups, sections: NONE, failed: None, #[cfg(test)] written: 0 };
+        let inner = Inner {
+            to,
+            groups,
+            sections: NONE,
+            failed: None,
+            #[cfg(test)]
+            written: 0,
+        };
         Groups { whole, had, inner: Arc::new(Mutex::new(inner)) }
     }
 

@@ -80,7 +80,9 @@ where
                     let of = TIMERS.iter().position(|(_, timers)| *timers == name).ok_or_else(foreign)?;
                     timers[of].push(read_timer(key, value)?);
                 }
-                (Record::Removed { .. } | Record::Dropped { .. }, _) => return Err(broken("something is gone")),
+                (Record::Removed { .. } | Record::Dropped { .. }, _) => {
+                    return Err(broken("something is gone"));
+                }
             }
         }
         for ((time, _), mut timers) in TIMERS.into_iter().zip(timers) {

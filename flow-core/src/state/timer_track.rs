@@ -174,9 +174,9 @@ impl<K> Timers<K> {
             self.save_more(&mut usize::MAX.clone());
             let section = out.section(part, name, &[]);
             let tracked = self.tracked.get_or_insert_default();
-            let gone = tracked.gone.since_last(|timer, out| {
-                write::<M, K>(&timer.key, (timer.at.0, timer.every), out)
-            });
+            let gone = tracked
+                .gone
+                .since_last(|timer, out| write::<M, K>(&timer.key, (timer.at.0, timer.every), out));
             match &gone {
                 Some(gone) if !out.is_whole() => write_gone(gone, &section, out),
                 None if !out.is_whole() => out.drop_sections(part, name),
@@ -208,10 +208,7 @@ impl<K> Timers<K> {
 ///
 /// # Errors
 /// When the bytes are of something else.
-pub(crate) fn read_timer<M, K: Keep<M>>(
-    mut key: &[u8],
-    value: &[u8],
-) -> Result<(u64, K, Timestamp, i64)> {
+pub(crate) fn read_timer<M, K: Keep<M>>(mut key: &[u8], value: &[u8]) -> Result<(u64, K, Timestamp, i64)> {
     let owner = K::read(&mut key)?;
     let times = key.split_first_chunk::<8>().map(|(at, every)| (*at, every.try_into()));
     match (times, value.try_into()) {
