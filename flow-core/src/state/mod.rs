@@ -14,6 +14,7 @@ mod pane;
 mod schema;
 mod slots;
 mod table;
+mod timer_track;
 mod timers;
 mod track;
 
@@ -24,6 +25,7 @@ pub use pane::Pane;
 pub use schema::schema;
 pub use table::KeyTable;
 pub(crate) use table::read_all;
+pub(crate) use timer_track::read_timer;
 pub use timers::{Owner, Timer, Timers};
 
 #[cfg(test)]
@@ -31,3 +33,6 @@ mod tests;
 
 #[cfg(test)]
 mod save_tests;
+
+#[cfg(test)]
+mod timer_tests;
