@@ -7,6 +7,7 @@ use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{Orders, Restored, Saves};
 use crate::error::{Error, Result};
 use crate::metrics::{Counter, Gauge, StageMetrics};
+use crate::state::{Space, StateStores};
 use crate::time::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -198,6 +199,8 @@ pub struct OpenCx {
     pub(crate) saves: Saves,
     pub(crate) orders: Orders,
     pub(crate) restored: Option<Arc<Restored>>,
+    /// Where state goes that does not fit into memory, if the job has such a place.
+    pub(crate) stores: Option<Arc<dyn StateStores>>,
 }
 
 impl OpenCx {
@@ -269,6 +272,23 @@ impl OpenCx {
     /// The checkpoint that the job starts from, if it does.
     pub(crate) fn restored(&self) -> Option<&Arc<Restored>> {
         self.restored.as_ref()
+    }
+
+    /// Where the operator `meta` may keep keyed state that does not fit into memory; none where all of it has to. `name` tells its stores
+    /// apart, where it has several.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn space(&self, meta: &Meta, name: &str) -> Result<Option<Space>> {
+        let Some(stores) = &self.stores else { return Ok(None) };
+        let in_operator = {
+            let meta = *meta;
+            move |error: Error| error.in_stage(meta.id()).at(meta.at())
+        };
+        let store = stores.open(&format!("{}{name}[{}]", meta.id(), self.context.instance));
+        let store = store.map_err(in_operator)?;
+        let faults = self.faults.clone();
+        Ok(Some(Space::new(store, stores.share(), move |error| faults.raise(in_operator(error)))))
     }
 
     /// What the operator `id` has kept beside keyed state, where the job starts from a checkpoint: what instances have given to

@@ -1,6 +1,6 @@
 //! Whether a pipeline may take checkpoints.
 
-use super::{BuildCx, Topology};
+use super::{BuildCx, StageDef, Topology};
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::Meta;
 
@@ -35,6 +35,23 @@ impl BuildCx<'_> {
 }
 
 impl Topology {
+    /// How many stage instances keep keyed state, which has to be state that can be written down.
+    ///
+    /// # Errors
+    /// Names the source of a pipeline whose state cannot.
+    #[cold]
+    pub(crate) fn keyed_instances(&self) -> Result<usize> {
+        if let Some(source) = self.lasting.volatile.first() {
+            let what = "the job has a state backend, and the pipeline's state cannot be written down";
+            return Err(Error::new(ErrorKind::Plan, what).in_stage(source.id()).at(source.at()).note(
+                "write `#[checkpointed]` before the pipeline's `fn`, or by hand `source(…).durable()` for each source",
+            ));
+        }
+        let is_keyed =
+            |stage: &&StageDef| stage.instances.first().is_some_and(|first| !first.schema().is_empty());
+        Ok(self.stages.iter().filter(is_keyed).map(|stage| stage.count).sum())
+    }
+
     /// Whether the pipeline may take checkpoints.
     ///
     /// # Errors
