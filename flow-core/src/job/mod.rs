@@ -278,7 +278,7 @@ impl Job {
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
         let stores = match &self.backend {
-            Some(backend) => Some(guard(|| backend.begin(&self.name, topology.keyed_instances()?))?),
+            Some(backend) => Some(guard(|| backend.begin(&self.name, topology.tables()?))?),
             None => None,
         };
         let instances = topology.stages.iter().map(|s| s.count).sum();

@@ -274,21 +274,28 @@ impl OpenCx {
         self.restored.as_ref()
     }
 
-    /// Where the operator `meta` may keep keyed state that does not fit into memory; none where all of it has to. `name` tells its stores
-    /// apart, where it has several.
+    /// A store for keyed state of the operator `meta` that does not fit into memory; none where all of it has to. An operator may have several.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub(crate) fn space(&self, meta: &Meta, name: &str) -> Result<Option<Space>> {
+    pub(crate) fn space(&self, meta: &Meta) -> Result<Option<Space>> {
+        let meta = *meta;
+        self.space_of(move |error| error.in_stage(meta.id()).at(meta.at()))
+    }
+
+    /// The same for an operator of this stage that does not know who it is.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn space_of_stage(&self) -> Result<Option<Space>> {
+        self.space_of(|error| error)
+    }
+
+    fn space_of(&self, named: impl Fn(Error) -> Error + Send + 'static) -> Result<Option<Space>> {
         let Some(stores) = &self.stores else { return Ok(None) };
-        let in_operator = {
-            let meta = *meta;
-            move |error: Error| error.in_stage(meta.id()).at(meta.at())
-        };
-        let store = stores.open(&format!("{}{name}[{}]", meta.id(), self.context.instance));
-        let store = store.map_err(in_operator)?;
+        let store = stores.open(&format!("{}[{}]", self.stage, self.context.instance)).map_err(&named)?;
         let faults = self.faults.clone();
-        Ok(Some(Space::new(store, stores.share(), move |error| faults.raise(in_operator(error)))))
+        Ok(Some(Space::new(store, stores.share(), move |error| faults.raise(named(error)))))
     }
 
     /// What the operator `id` has kept beside keyed state, where the job starts from a checkpoint: what instances have given to

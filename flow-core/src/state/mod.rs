@@ -15,6 +15,8 @@ mod key_slots;
 mod pane;
 mod schema;
 mod slots;
+mod spill;
+mod spilled;
 mod table;
 mod timers;
 mod track;

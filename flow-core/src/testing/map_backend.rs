@@ -34,8 +34,8 @@ impl MapBackend {
 }
 
 impl StateBackend for MapBackend {
-    fn begin(&self, _: &str, instances: usize) -> Result<Arc<dyn StateStores>> {
-        Ok(Arc::new(Maps { share: self.limit / instances.max(1) }))
+    fn begin(&self, _: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
+        Ok(Arc::new(Maps { share: self.limit / tables.max(1) }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether a pipeline may take checkpoints.
 
-use super::{BuildCx, StageDef, Topology};
+use super::{BuildCx, Topology};
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::Meta;
 
@@ -35,21 +35,19 @@ impl BuildCx<'_> {
 }
 
 impl Topology {
-    /// How many stage instances keep keyed state, which has to be state that can be written down.
+    /// How many tables of keyed state there are in all stage instances; it has to be state that can be written down.
     ///
     /// # Errors
     /// Names the source of a pipeline whose state cannot.
     #[cold]
-    pub(crate) fn keyed_instances(&self) -> Result<usize> {
+    pub(crate) fn tables(&self) -> Result<usize> {
         if let Some(source) = self.lasting.volatile.first() {
             let what = "the job has a state backend, and the pipeline's state cannot be written down";
             return Err(Error::new(ErrorKind::Plan, what).in_stage(source.id()).at(source.at()).note(
                 "write `#[checkpointed]` before the pipeline's `fn`, or by hand `source(…).durable()` for each source",
             ));
         }
-        let is_keyed =
-            |stage: &&StageDef| stage.instances.first().is_some_and(|first| !first.schema().is_empty());
-        Ok(self.stages.iter().filter(is_keyed).map(|stage| stage.count).sum())
+        Ok(self.stages.iter().flat_map(|stage| &stage.instances).map(|instance| instance.tables()).sum())
     }
 
     /// Whether the pipeline may take checkpoints.

@@ -73,7 +73,7 @@ impl Fjall {
     }
 
     /// How many bytes of memory the keyed state of the job takes at most, with what the database needs for itself; 1 GiB unless said otherwise, at
-    /// least 16 MiB. It is divided evenly among all stage instances that keep keyed state.
+    /// least 16 MiB. It is divided evenly among the tables of keyed state: one for each instance of an operator that keeps some.
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
@@ -81,7 +81,7 @@ impl Fjall {
 }
 
 impl StateBackend for Fjall {
-    fn begin(&self, _: &str, instances: usize) -> Result<Arc<dyn StateStores>> {
+    fn begin(&self, _: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
         if self.limit < LIMIT_MIN {
             let what = format!(
                 "a memory limit of {} bytes for state: it has to be at least {LIMIT_MIN}",
@@ -89,7 +89,7 @@ impl StateBackend for Fjall {
             );
             return Err(Error::new(ErrorKind::Plan, what));
         }
-        let instances = instances.max(1);
+        let tables = tables.max(1);
         let scratch = Scratch::make(&self.folder)?;
         let database = Database::builder(scratch.database())
             .worker_threads(WORKERS)
@@ -101,8 +101,8 @@ impl StateBackend for Fjall {
             broken("the database of the state backend cannot be opened", &error, &scratch)
         })?;
         Ok(Arc::new(Stores {
-            share: self.limit / 2 / instances,
-            table: (self.limit / 4 / instances / TABLES).clamp(TABLE_MIN, TABLE_MAX),
+            share: self.limit / 2 / tables,
+            table: (self.limit / 4 / tables / TABLES).clamp(TABLE_MIN, TABLE_MAX),
             opened: std::sync::atomic::AtomicUsize::new(0),
             open: Arc::new(Open { database, scratch }),
         }))

@@ -24,16 +24,16 @@ use std::sync::Arc;
 ///
 /// To write one, look at [`MapBackend`](crate::testing::MapBackend), which keeps everything in a map.
 pub trait StateBackend: Send + Sync {
-    /// A run of `job` begins, in which so many stage instances keep keyed state. What earlier runs have left is removed.
+    /// A run of `job` begins, which has so many tables of keyed state in all its stage instances. What earlier runs have left is removed.
     ///
     /// # Errors
     /// When it cannot be opened; the job does not start.
-    fn begin(&self, job: &str, instances: usize) -> Result<Arc<dyn StateStores>>;
+    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>>;
 }
 
 /// The stores of one run of a job. When the last of them is dropped nothing is left of them.
 pub trait StateStores: Send + Sync {
-    /// How many bytes of state one stage instance is to keep in memory at most, beside what the stores themselves take.
+    /// How many bytes of state one table is to keep in memory at most, beside what the stores themselves take.
     fn share(&self) -> usize;
     /// A new store, which is empty; `name` tells it apart in messages.
     ///

@@ -7,7 +7,7 @@ use crate::error::Error;
 pub(crate) struct Space {
     /// The store.
     pub store: Box<dyn StateStore>,
-    /// Bytes of state that the operator keeps in memory at most.
+    /// Bytes of it that a table keeps in memory at most.
     pub share: usize,
     report: Box<dyn Fn(Error) + Send>,
 }
