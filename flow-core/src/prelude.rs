@@ -22,6 +22,8 @@ pub use crate::source::{
     ChannelSender, channel, csv, from_iter, from_vec, generate, json_lines, lines, source, stdin_lines,
     tcp_lines,
 };
+#[cfg(feature = "fjall")]
+pub use crate::state::Fjall;
 pub use crate::time::{Millis, Timestamp};
 pub use crate::window::{Late, Windowed, global, sliding, tumbling};
 pub use crate::window::{count, days, last, processing, session, session_by};

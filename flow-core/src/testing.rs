@@ -6,8 +6,10 @@
 //! Run the job with [`Job::simulate`](crate::job::Job::simulate): the same seed gives the same run, and a wait is looked at only
 //! when nobody else has anything left to do.
 
+mod map_backend;
 mod sim_fs;
 
+pub use map_backend::MapBackend;
 pub use sim_fs::{Crash, CrashPoint, Failure, SimFs};
 #[cfg(test)]
 mod by_hand;

@@ -224,6 +224,17 @@ impl Groups {
         self.lock().written
     }
 
+    /// Writes entries of one group that are records already.
+    pub(crate) fn put_records(&self, of: &Section, at: usize, records: &[u8]) {
+        let mut inner = self.lock();
+        let Some(group) = inner.groups.get_mut(at) else { return };
+        group.enter(of);
+        group.bytes.extend_from_slice(records);
+        if group.bytes.len() >= BLOCK {
+            inner.hand_on(at);
+        }
+    }
+
     /// A key has left.
     pub(crate) fn remove(&self, of: &Section, at: usize, key: &[u8]) {
         let mut inner = self.lock();

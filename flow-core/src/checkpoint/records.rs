@@ -117,7 +117,7 @@ fn length(mut n: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends bytes and before them their length, `more` added.
-pub(super) fn framed(more: usize, bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn framed(more: usize, bytes: &[u8], out: &mut Vec<u8>) {
     length(bytes.len() + more, out);
     out.extend_from_slice(bytes);
 }
@@ -126,7 +126,7 @@ pub(super) fn framed(more: usize, bytes: &[u8], out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// What `write` reports; what it has written is taken back.
-pub(super) fn frame(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+pub(crate) fn frame(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
     let at = out.len();
     // Most lengths are of one byte.
     out.push(0);

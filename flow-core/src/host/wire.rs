@@ -12,6 +12,7 @@ use crate::stage::alarm::Alarm;
 use crate::stage::{
     BatchSize, Commits, Context, EdgeId, EdgeKind, Faults, OpenCx, Stage, StageDef, Topology, Wire,
 };
+use crate::state::StateStores;
 use crate::time::{Clock, Millis};
 use std::sync::{Arc, Mutex};
 
@@ -70,6 +71,7 @@ pub(crate) struct Settings {
     pub control: Control,
     pub commits: Commits,
     pub checkpoints: Option<Taking>,
+    pub stores: Option<Arc<dyn StateStores>>,
 }
 
 /// What a job that takes checkpoints has more.
@@ -137,6 +139,7 @@ pub(crate) fn wire(
                 saves,
                 orders: taking.map_or(Orders::default(), |taking| taking.orders.clone()),
                 restored: taking.and_then(|taking| taking.restored.clone()),
+                stores: settings.stores.clone(),
             };
             number += 1;
             let name = format!("{}[{i}]", def.name);

@@ -19,6 +19,7 @@ use crate::metrics::Report;
 use crate::op::Terminal;
 use crate::op::chain::Whole;
 use crate::stage::{BatchSize, BuildCx, Commits, Topology};
+use crate::state::StateBackend;
 use crate::time::{Clock, IntoMillis, Millis, SystemClock, VirtualClock};
 use attempts::{Attempts, Begin};
 use handle::Running;
@@ -63,6 +64,7 @@ pub struct Job {
     crash_at: Option<u64>,
     restarts: u32,
     restart_delay: Millis,
+    backend: Option<Arc<dyn StateBackend>>,
 }
 
 impl Job {
@@ -83,6 +85,7 @@ impl Job {
             crash_at: None,
             restarts: 0,
             restart_delay: Millis(0),
+            backend: None,
         }
     }
 
@@ -149,6 +152,28 @@ impl Job {
     /// operators with their state. What sinks have staged becomes visible when a checkpoint is complete, and at the end.
     pub fn checkpoints(mut self, checkpoints: Checkpoints) -> Self {
         self.checkpoints = Some(checkpoints);
+        self
+    }
+
+    /// Where keyed state goes that does not fit into memory: `Fjall` (the feature `fjall`) or one of your own. The pipeline has to be
+    /// [`durable`](crate::op::Stream::durable), in `dataflow!` that is `#[checkpointed]`, so that its state can be written down; with
+    /// [`checkpoints`](Job::checkpoints) or without. Never said: all of it is in memory.
+    ///
+    /// What the backend has is gone when the job has ended, however it does: what survives are checkpoints.
+    ///
+    /// ```
+    /// use flow_core::prelude::*;
+    /// use flow_core::testing::MapBackend;
+    /// let out = Collected::new();
+    /// let job = Job::build("counts", |job| {
+    ///     let words = source(from_vec(vec!["a", "b", "a"])).durable().map(str::to_string);
+    ///     job.add(words.key_by(|word| word.clone()).count().collect(&out));
+    /// });
+    /// job.state_backend(MapBackend::with_limit(1 << 20)).run().unwrap();
+    /// assert_eq!(out.take().last(), Some(&("a".to_string(), 2)));
+    /// ```
+    pub fn state_backend(mut self, backend: impl StateBackend + 'static) -> Self {
+        self.backend = Some(Arc::new(backend));
         self
     }
 
@@ -253,6 +278,10 @@ impl Job {
         let start = checkpoints.map(|it| start(&self.name, it, &self.renames)).transpose()?;
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
+        let stores = match &self.backend {
+            Some(backend) => Some(guard(|| backend.begin(&self.name, topology.tables()?))?),
+            None => None,
+        };
         let instances = topology.stages.iter().map(|s| s.count).sum();
         let virtual_clock = Arc::new(VirtualClock::new());
         let (host, clock): (Arc<dyn Host>, Arc<dyn Clock>) = match (seed, self.own_host.clone()) {
@@ -279,6 +308,7 @@ impl Job {
             control,
             commits: Commits::default(),
             checkpoints,
+            stores,
         };
         Ok(Running::new(self.name.clone(), host, topology, settings, seed.is_some()))
     }

@@ -176,6 +176,8 @@ pub(super) trait Work: Send {
     fn clock(&self) -> Option<Timestamp>;
     fn clock_was(&mut self, clock: Timestamp);
     fn schema(&self) -> Result<String>;
+    /// See [`Stage::tables`](super::Stage::tables).
+    fn tables(&self) -> usize;
     fn begin_save(&mut self, out: &Groups) -> Result<()>;
     /// See [`Head::save_more`].
     fn save_more(&mut self, left: &mut usize) -> bool;
@@ -286,6 +288,10 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn schema(&self) -> Result<String> {
         self.head.schema()
+    }
+
+    fn tables(&self) -> usize {
+        usize::from(self.head.schema().map_or(true, |schema| !schema.is_empty())) + usize::from(self.head.tail_ref().keeps_state())
     }
 
     fn begin_save(&mut self, out: &Groups) -> Result<()> {

@@ -259,6 +259,10 @@ impl Stage for HeadStage {
         self.head.schema()
     }
 
+    fn tables(&self) -> usize {
+        self.head.tables()
+    }
+
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         let inputs = cx.inputs();
         self.inputs = (0..inputs).map(|_| None).collect();

@@ -112,6 +112,10 @@ pub trait Stage: Send {
     fn schema(&self) -> Result<String> {
         Ok(String::new())
     }
+    /// How many tables of keyed state it has: so many share the memory for state, where the job has a state backend.
+    fn tables(&self) -> usize {
+        0
+    }
     /// Takes over the keyed state of one key group: all that was written of it, in order, the first piece whole.
     ///
     /// # Errors

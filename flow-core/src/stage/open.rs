@@ -7,6 +7,7 @@ use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{Orders, Restored, Saves};
 use crate::error::{Error, Result};
 use crate::metrics::{Counter, Gauge, StageMetrics};
+use crate::state::{Space, StateStores};
 use crate::time::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -198,6 +199,8 @@ pub struct OpenCx {
     pub(crate) saves: Saves,
     pub(crate) orders: Orders,
     pub(crate) restored: Option<Arc<Restored>>,
+    /// Where state goes that does not fit into memory, if the job has such a place.
+    pub(crate) stores: Option<Arc<dyn StateStores>>,
 }
 
 impl OpenCx {
@@ -269,6 +272,30 @@ impl OpenCx {
     /// The checkpoint that the job starts from, if it does.
     pub(crate) fn restored(&self) -> Option<&Arc<Restored>> {
         self.restored.as_ref()
+    }
+
+    /// A store for keyed state of the operator `meta` that does not fit into memory; none where all of it has to. An operator may have several.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn space(&self, meta: &Meta) -> Result<Option<Space>> {
+        let meta = *meta;
+        self.space_of(move |error| error.in_stage(meta.id()).at(meta.at()))
+    }
+
+    /// The same for an operator of this stage that does not know who it is.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn space_of_stage(&self) -> Result<Option<Space>> {
+        self.space_of(|error| error)
+    }
+
+    fn space_of(&self, named: impl Fn(Error) -> Error + Send + 'static) -> Result<Option<Space>> {
+        let Some(stores) = &self.stores else { return Ok(None) };
+        let store = stores.open(&format!("{}[{}]", self.stage, self.context.instance)).map_err(&named)?;
+        let faults = self.faults.clone();
+        Ok(Some(Space::new(store, stores.share(), move |error| faults.raise(named(error)))))
     }
 
     /// What the operator `id` has kept beside keyed state, where the job starts from a checkpoint: what instances have given to

@@ -96,6 +96,7 @@ pub(crate) fn open_cx_of(inputs: &[usize]) -> OpenCx {
         saves: Default::default(),
         orders: Default::default(),
         restored: None,
+        stores: None,
         over: Arc::default(),
         stopping: Arc::default(),
         alarm: super::alarm::Alarm::default(),

@@ -47,6 +47,8 @@ impl Written for AtLeastOnce {}
 pub trait Only<T>: Default {
     /// The `T`.
     fn get(&mut self) -> Option<&mut T>;
+    /// The same, to look at.
+    fn look(&self) -> Option<&T>;
 }
 
 /// No `T`.
@@ -62,12 +64,20 @@ impl<T> Only<T> for Nothing {
     fn get(&mut self) -> Option<&mut T> {
         None
     }
+    #[inline(always)]
+    fn look(&self) -> Option<&T> {
+        None
+    }
 }
 
 impl<T: Default> Only<T> for Just<T> {
     #[inline(always)]
     fn get(&mut self) -> Option<&mut T> {
         Some(&mut self.0)
+    }
+    #[inline(always)]
+    fn look(&self) -> Option<&T> {
+        Some(&self.0)
     }
 }
 

@@ -4,8 +4,10 @@
 //! * [`Pane`]: for windows: keys come out in the order in which they first appeared;
 //! * [`Timers`]: what a key has asked to be told later;
 //! * [`KeySlots`]: for sessions and joins, whose keys come and go;
+//! * [`StateBackend`]: where state goes that does not fit into memory;
 //! * [`Keep`]: what the pipeline's mode asks of the types of state.
 
+mod backend;
 mod codec;
 mod group;
 mod keep;
@@ -13,11 +15,17 @@ mod key_slots;
 mod pane;
 mod schema;
 mod slots;
+mod spill;
+mod spilled;
 mod table;
 mod timer_track;
 mod timers;
 mod track;
 
+#[cfg(feature = "fjall")]
+pub use backend::Fjall;
+pub(crate) use backend::Space;
+pub use backend::{Changes, StateBackend, StateRead, StateStore, StateStores};
 pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
 pub(crate) use keep::{Only, schema_of, schema_of_two, write_key};
 pub use key_slots::{KeySlot, KeySlots};

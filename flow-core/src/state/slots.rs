@@ -36,6 +36,11 @@ pub(super) struct Slots<T, O: Only<Tracked<T>> = Untracked> {
     tracked: O,
 }
 
+/// Buckets for `n` entries.
+fn buckets_for(n: usize) -> usize {
+    n.saturating_mul(4).div_ceil(3 * SLOTS).checked_next_power_of_two().unwrap_or(usize::MAX)
+}
+
 /// Where an entry lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(u32);
@@ -59,7 +64,7 @@ impl<T, O: Only<Tracked<T>>> Slots<T, O> {
     /// # Panics
     /// If `n` is above a thousand million.
     pub fn for_entries(n: usize) -> Self {
-        let buckets = n.saturating_mul(4).div_ceil(3 * SLOTS).next_power_of_two();
+        let buckets = buckets_for(n);
         assert!(buckets <= 1 << 29, "{n} entries in one table: raise the parallelism");
         let limit = buckets * SLOTS * 3 / 4;
         let mut empty = Vec::with_capacity(buckets);
@@ -90,6 +95,23 @@ impl<T, O: Only<Tracked<T>>> Slots<T, O> {
     /// How much memory the slots take.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.buckets)
+    }
+
+    /// How much memory those for `n` entries take.
+    pub fn bytes_for(n: usize) -> usize {
+        buckets_for(n).saturating_mul(size_of::<Bucket<T>>())
+    }
+
+    /// A place that is taken, from bucket `hand` on, round and round; `hand` moves to its bucket.
+    pub fn next_taken(&self, hand: &mut usize) -> Option<Place> {
+        for _ in 0..self.buckets.len() {
+            *hand &= self.buckets.len() - 1;
+            if let Some(i) = self.buckets[*hand].tags.taken().next() {
+                return Some(Place::new(*hand, i));
+            }
+            *hand += 1;
+        }
+        None
     }
 
     /// The slots for a loop over many look-ups.
@@ -259,11 +281,16 @@ impl<T, O: Only<Tracked<T>>> Slots<T, O> {
     /// Takes out what lies at a place. Entries that had gone past its bucket because it was full move up, so that each is still
     /// found by its hash; their places change.
     pub fn remove(&mut self, place: Place, hash_of: impl Fn(&T) -> u64) -> Option<T> {
+        self.remove_marked(place, hash_of).map(|(entry, _)| entry)
+    }
+
+    /// The same, and whether it has changed since the last checkpoint.
+    pub fn remove_marked(&mut self, place: Place, hash_of: impl Fn(&T) -> u64) -> Option<(T, bool)> {
         let mask = self.buckets.len() - 1;
         let is_full = |slots: &Self, bucket: usize| slots.buckets[bucket].tags.free().next().is_none();
         let (mut hole, _) = place.parts();
         let (mut next, mut full) = (hole, is_full(self, hole));
-        let removed = self.take(place)?;
+        let removed = self.take_marked(place)?;
         // One slot stays free, so there is a bucket that nothing has gone past.
         while full {
             next = (next + 1) & mask;

@@ -3,13 +3,17 @@
 //! Open addressing: a look-up begins at the bucket its hash says, whose tags are compared at once, and goes on to the next;
 //! it ends at a bucket with a free slot, which is where a new key goes. When a key leaves, those that had gone past its bucket move up.
 
-use super::slots::Slots;
+use super::backend::Space;
+use super::keep::Only;
+use super::slots::{Place, Slots};
+use super::spilled::Spilled;
 use super::track::{Tracked, next_gone};
 use super::{Keep, Mode, Volatile, write_key};
 use crate::checkpoint::records::{Part, Record, Records, broken};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
 use crate::exchange::key_group;
+use std::collections::HashSet;
 
 /// What a table tracks in mode `M`.
 type TrackedIn<M, T> = <M as Mode>::Only<Tracked<T>>;
@@ -17,11 +21,13 @@ type TrackedIn<M, T> = <M as Mode>::Only<Tracked<T>>;
 /// From key to value, in a pipeline of mode `M`.
 pub struct KeyTable<K, V, M: Mode = Volatile> {
     slots: Slots<(K, V), TrackedIn<M, (K, V)>>,
+    /// Entries that are not in memory.
+    spilled: M::Only<Spilled<K, V>>,
 }
 
 impl<K, V, M: Mode> Default for KeyTable<K, V, M> {
     fn default() -> Self {
-        KeyTable { slots: Slots::for_entries(1) }
+        KeyTable { slots: Slots::for_entries(1), spilled: Default::default() }
     }
 }
 
@@ -35,7 +41,30 @@ pub(super) fn spread(hash: u64) -> u64 {
 impl<K, V, M: Mode> KeyTable<K, V, M> {
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.slots.taken()
+        self.slots.taken() + self.spilled.look().map_or(0, Spilled::count)
+    }
+
+    /// Where the job has a state backend: entries that are too many for the memory go to `space`. To be called before anything else; then
+    /// [`KeyTable::reserve`] lets entries go, and whoever asks for one gets it back.
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn spill(
+        &mut self,
+        space: Option<Space>,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        V: Keep<M>,
+    {
+        let Some(space) = space else { return Ok(()) };
+        K::kept(|| {
+            if let Some(spilled) = self.spilled.get() {
+                spilled.open::<M>(space, Box::new(hash_of));
+            }
+            Ok(())
+        })
     }
 
     /// Whether there is none.
@@ -46,19 +75,12 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     /// Makes room for `n` keys more. A batch asks once, so that no look-up has to be ready for a growing table.
     #[inline]
     pub fn reserve(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) {
-        if !self.slots.has_room(n) {
-            self.grow(n, hash_of);
+        if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+            over.make_room(&mut self.slots, n);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, n: usize, hash_of: impl Fn(&K) -> u64) {
-        let mut larger = self.slots.successor(self.len() + n);
-        self.slots.drain(|e, changed| {
-            larger.put(spread(hash_of(&e.0)), e, changed);
-        });
-        self.slots = larger;
+        if !self.slots.has_room(n) {
+            grow(&mut self.slots, n, hash_of);
+        }
     }
 
     /// Forgets the entries whose value is not to stay; all others are put into a new table.
@@ -66,7 +88,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     #[inline(never)]
     pub fn retain(&mut self, stays: impl Fn(&V) -> bool, hash_of: impl Fn(&K) -> u64) {
         let limit = self.slots.bytes();
-        let mut kept = self.slots.successor(self.iter().filter(|e| stays(&e.1)).count().max(1));
+        let mut kept = self.slots.successor(self.slots.iter().filter(|e| stays(&e.1)).count().max(1));
         self.slots.drain(|e, changed| {
             let hash = hash_of(&e.0);
             if stays(&e.1) {
@@ -76,6 +98,9 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
             }
         });
         self.slots = kept;
+        if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+            over.retain(&stays, limit, self.slots.tracked().map(|tracked| &mut tracked.gone));
+        }
     }
 
     /// The value of a key, made with `insert` when there is none.
@@ -89,7 +114,9 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
     ) -> &mut (K, V) {
-        self.slots.view().entry(spread(hash), |e| is(&e.0), insert).1
+        let KeyTable { slots, spilled } = self;
+        let make = || spilled.get().and_then(|spilled| spilled.on()?.take(hash, &is)).unwrap_or_else(insert);
+        slots.view().entry(spread(hash), |e| is(&e.0), make).1
     }
 
     /// Takes a key out, if it is there.
@@ -100,8 +127,10 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         is: impl Fn(&K) -> bool,
         hash_of: impl Fn(&K) -> u64,
     ) -> Option<(K, V)> {
-        let place = self.slots.find(spread(hash), |e| is(&e.0))?;
-        let gone = self.slots.remove(place, |e| spread(hash_of(&e.0)))?;
+        let gone = match self.slots.find(spread(hash), |e| is(&e.0)) {
+            Some(place) => self.slots.remove(place, |e| spread(hash_of(&e.0)))?,
+            None => self.spilled.get()?.on()?.take(hash, &is)?,
+        };
         let limit = self.slots.bytes();
         if let Some(tracked) = self.slots.tracked() {
             tracked.gone.note(key_group(hash), &gone, limit);
@@ -112,8 +141,24 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     /// The entry of a key, if it is there.
     #[inline]
     pub fn find(&mut self, hash: u64, is: impl Fn(&K) -> bool) -> Option<&mut (K, V)> {
-        let place = self.slots.find(spread(hash), |e| is(&e.0))?;
+        let place = match self.slots.find(spread(hash), |e| is(&e.0)) {
+            Some(place) => place,
+            None => self.fetch(hash, &is)?,
+        };
         self.slots.get_mut(place)
+    }
+
+    /// Gets the entry of a key back into memory, if it is not there but in the store.
+    #[inline]
+    fn fetch(&mut self, hash: u64, is: &dyn Fn(&K) -> bool) -> Option<Place> {
+        let KeyTable { slots, spilled } = self;
+        let over = spilled.get()?.on()?;
+        let entry = over.take(hash, is)?;
+        over.make_room(slots, 1);
+        if !slots.has_room(1) {
+            grow(slots, 1, |k| over.hash(k));
+        }
+        Some(slots.add(spread(hash), entry))
     }
 
     /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.
@@ -123,7 +168,11 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     }
 
     /// Every entry, in no order.
+    ///
+    /// # Panics
+    /// Where entries lie with a state backend.
     pub fn iter(&self) -> impl Iterator<Item = &(K, V)> {
+        assert!(self.len() == self.slots.taken(), "entries of a table are not in memory");
         self.slots.iter()
     }
 
@@ -161,6 +210,8 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     {
         K::kept(|| {
             let section = out.section(part, name, &[]);
+            let (store, mut whole) = (section.clone(), out.is_whole());
+            let groups = out;
             let out = out.clone();
             self.slots.begin_save(|tracked| {
                 let gone = tracked.gone.since_last(|entry, out| entry.0.write(out));
@@ -169,7 +220,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
                     None if !out.is_whole() => out.drop_sections(part, name),
                     _ => {}
                 }
-                let whole = out.is_whole() || gone.is_none();
+                whole |= gone.is_none();
                 let save = move |entries: super::slots::Entries<'_, (K, V)>| {
                     let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
                     out.put(
@@ -181,13 +232,17 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
                 };
                 tracked.begin(whole, Box::new(save));
             });
+            if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+                over.begin_save(groups, store, whole);
+            }
             Ok(())
         })
     }
 
     /// Goes on with what [`KeyTable::begin_save`] began, as far as `left` allows; whether that is written.
     pub(crate) fn save_more(&mut self, left: &mut usize) -> bool {
-        self.slots.save_more(left)
+        let KeyTable { slots, spilled } = self;
+        slots.save_more(left) && spilled.get().and_then(Spilled::on).is_none_or(|over| over.save_more(left))
     }
 
     /// Adds the entries of a checkpoint.
@@ -199,21 +254,56 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         K: Keep<M>,
         V: Keep<M>,
     {
+        self.restore_each(bytes, hash_of, |_| ())
+    }
+
+    /// The same; `each` is told the hash of each key.
+    ///
+    /// # Errors
+    /// When they are not of these types.
+    pub(crate) fn restore_each(
+        &mut self,
+        bytes: &[u8],
+        hash_of: impl Fn(&K) -> u64,
+        mut each: impl FnMut(u64),
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        V: Keep<M>,
+    {
         if bytes.is_empty() {
             return Ok(());
         }
         K::kept(|| {
+            // All keys with one hash are of one key group, so they come together.
+            let mut hashes = HashSet::new();
             for record in Records(bytes) {
                 if let Record::Put { key, value } = record? {
                     let entry = (read_all::<M, K>(key)?, read_all::<M, V>(value)?);
                     let hash = hash_of(&entry.0);
+                    each(hash);
                     self.reserve(1, &hash_of);
+                    if let Some(over) = self.spilled.get().and_then(Spilled::on)
+                        && !hashes.insert(hash)
+                    {
+                        over.share(hash);
+                    }
                     self.slots.add(spread(hash), entry);
                 }
             }
             Ok(())
         })
     }
+}
+
+#[cold]
+#[inline(never)]
+fn grow<K, V, O: Only<Tracked<(K, V)>>>(slots: &mut Slots<(K, V), O>, n: usize, hash_of: impl Fn(&K) -> u64) {
+    let mut larger = slots.successor(slots.taken() + n);
+    slots.drain(|e, changed| {
+        larger.put(spread(hash_of(&e.0)), e, changed);
+    });
+    *slots = larger;
 }
 
 /// Writes the keys that have left a table.

@@ -139,7 +139,7 @@ impl<T> Flight<T> {
 }
 
 /// Keys that have left a table since its last checkpoint.
-pub(super) struct Gone<T> {
+pub struct Gone<T> {
     /// None before the first checkpoint: it is whole, so nobody asks what has left.
     write: Option<WriteKey<T>>,
     /// Key group, length and bytes of each: `u16`, `u32`.

@@ -12,7 +12,7 @@ use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::op::{Chain, Either, KeyFn, KeyTypes, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
-use crate::stage::{BuildCx, Push, Stamp, Tail};
+use crate::stage::{BuildCx, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, KeyTable, Mode};
 use crate::time::Timestamp;
 use std::marker::PhantomData;
@@ -280,7 +280,13 @@ where
     M: Mode,
     N: Tail,
 {
-    forward_tail!(next);
+    forward_tail!(next: mark grid room flush enough deadline tick);
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let key = self.key.clone();
+        self.states.spill(cx.space_of_stage()?, move |k| key.hash(k))?;
+        self.next.open(cx)
+    }
 
     fn keeps_state(&self) -> bool {
         true

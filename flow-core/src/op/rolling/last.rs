@@ -2,7 +2,8 @@
 
 use super::{ByKeyGroup, Item};
 use crate::batch::Mark;
-use crate::checkpoint::Pieces;
+use crate::checkpoint::Groups;
+use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::key_fn::{KeyFn, KeyTypes};
@@ -11,7 +12,7 @@ use crate::op::kind::Ends;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Tail};
-use crate::state::{Keep, KeyTable, schema_of, write_key};
+use crate::state::{Keep, KeyTable, Mode, schema_of};
 use crate::time::Grid;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -37,7 +38,7 @@ impl<C, F, M> Chain for LastOf<C, F, M>
 where
     C: Chain,
     F: KeyFn<C::Out, Key: Keep<M>, Value: Keep<M> + Send>,
-    M: 'static,
+    M: Mode,
 {
     type Out = (F::Key, F::Value);
     type Stamp = ();
@@ -49,8 +50,8 @@ where
         let key = self.key.clone();
         let head = LastHead::<C::Out, F, N, M> {
             table: KeyTable::default(),
-            records: Vec::new(),
-            due: Vec::new().into_iter(),
+            order: Vec::new(),
+            emitted: 0,
             key,
             next: Timeless(next),
             meta,
@@ -77,13 +78,11 @@ impl<N: Tail> Tail for Timeless<N> {
 }
 
 /// The head of its stage.
-struct LastHead<X, F: KeyFn<X>, N, M> {
-    /// Where the record of a key is.
-    table: KeyTable<F::Key, u64>,
-    /// The records by when their keys first came.
-    records: Vec<Option<F::Value>>,
-    /// What is left to emit.
-    due: IntoIter<(F::Key, u64)>,
+struct LastHead<X, F: KeyFn<X>, N, M: Mode> {
+    table: KeyTable<F::Key, F::Value, M>,
+    /// The hashes of the keys by when they first came, and how many of them have been emitted.
+    order: Vec<u64>,
+    emitted: usize,
     key: F,
     next: Timeless<N>,
     meta: Meta,
@@ -97,7 +96,7 @@ where
     F: KeyFn<X, Key: Keep<M>, Value: Keep<M> + Send>,
     S: crate::stage::Stamp,
     N: Push<(F::Key, F::Value), ()>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -111,82 +110,57 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.duplicates = cx.metrics().counter(&format!("{}.duplicates", self.meta.id()));
-        Ok(())
+        let key = self.key.clone();
+        self.table.spill(cx.space(&self.meta)?, move |k| key.hash(k))
     }
 
     #[inline(never)]
     fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
-        let LastHead { table, records, key, duplicates, .. } = self;
+        let LastHead { table, order, key, duplicates, .. } = self;
         table.reserve(n, |k| key.hash(k));
         for (hash, route, rest, _) in items.by_ref().take(n) {
-            let new = records.len() as u64;
-            let at = table.entry(hash, |k| key.is(&route, k), || (key.key(&route), new)).1;
-            let value = key.unite(route, rest).1;
-            if at == new {
-                records.push(Some(value));
-            } else {
+            if let Some((_, last)) = table.find(hash, |k| key.is(&route, k)) {
                 duplicates.add(1);
-                records[at as usize] = Some(value);
+                *last = key.value(route, rest);
+            } else {
+                table.entry(hash, |_| false, || key.unite(route, rest));
+                order.push(hash);
             }
         }
     }
 
-    fn end(&mut self) {
-        let mut due: Vec<_> = self.table.iter().map(|(key, at)| (key.clone(), *at)).collect();
-        due.sort_unstable_by_key(|(_, at)| *at);
-        self.due = due.into_iter();
-    }
-
     fn fire(&mut self) -> Fire {
-        for (key, at) in self.due.by_ref() {
-            if let Some(value) = self.records[at as usize].take() {
-                self.next.0.push((key, value), ());
+        let LastHead { table, order, emitted, key, next, .. } = self;
+        while let Some(hash) = order.get(*emitted) {
+            *emitted += 1;
+            // Of several keys with one hash any: all of them are wanted.
+            let entry = table.remove(*hash, |k| key.hash(k) == *hash, |k| key.hash(k));
+            if let Some(entry) = entry {
+                next.0.push(entry, ());
             }
-            if !self.next.room() {
+            if !next.room() {
                 return Fire::Paused;
             }
         }
         Fire::Done
     }
 
-    /// ```text
-    /// ( key value )*
-    /// ```
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        if self.table.is_empty() {
-            return Ok(());
-        }
-        <F::Key as Keep<M>>::kept(|| {
-            for (key, at) in self.table.iter() {
-                if let Some(value) = &self.records[*at as usize] {
-                    let out = out.of(self.key.hash(key));
-                    write_key(key, |k| self.key.hash(k), out)?;
-                    value.write(out)?;
-                }
-            }
-            Ok(())
-        })
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.key.clone();
+        self.table.begin_save(out, Part::Head, move |k| key.hash(k))
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.table.save_more(left)
     }
 
     fn schema(&self) -> Result<String> {
         schema_of::<F::Key, F::Value, M>()
     }
 
-    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        <F::Key as Keep<M>>::kept(|| {
-            while !bytes.is_empty() {
-                let (key, value) =
-                    (<F::Key as Keep<M>>::read(&mut bytes)?, <F::Value as Keep<M>>::read(&mut bytes)?);
-                let (hash, at) = (self.key.hash(&key), self.records.len() as u64);
-                self.table.reserve(1, |k| self.key.hash(k));
-                self.table.entry(hash, |_| false, || (key.clone(), at));
-                self.records.push(Some(value));
-            }
-            Ok(())
-        })
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        let LastHead { table, order, key, .. } = self;
+        table.restore_each(bytes, |k| key.hash(k), |hash| order.push(hash))
     }
 }
 

@@ -202,6 +202,8 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
+        let key = self.key.clone();
+        self.table.spill(cx.space(&self.meta)?, move |k| key.hash(k))?;
         self.roll.open(&self.meta.id(), cx).map_err(|error| operator_error(&self.meta, &error))
     }
 

@@ -35,6 +35,21 @@ impl BuildCx<'_> {
 }
 
 impl Topology {
+    /// How many tables of keyed state there are in all stage instances; it has to be state that can be written down.
+    ///
+    /// # Errors
+    /// Names the source of a pipeline whose state cannot.
+    #[cold]
+    pub(crate) fn tables(&self) -> Result<usize> {
+        if let Some(source) = self.lasting.volatile.first() {
+            let what = "the job has a state backend, and the pipeline's state cannot be written down";
+            return Err(Error::new(ErrorKind::Plan, what).in_stage(source.id()).at(source.at()).note(
+                "write `#[checkpointed]` before the pipeline's `fn`, or by hand `source(…).durable()` for each source",
+            ));
+        }
+        Ok(self.stages.iter().flat_map(|stage| &stage.instances).map(|instance| instance.tables()).sum())
+    }
+
     /// Whether the pipeline may take checkpoints.
     ///
     /// # Errors

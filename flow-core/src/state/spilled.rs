@@ -1,0 +1,242 @@
+//! The part of a table that lies in a store of the state backend, as its entries. What does not depend on their types is in `spill.rs`.
+
+use super::Keep;
+use super::backend::Space;
+use super::keep::Only;
+use super::slots::Slots;
+use super::spill::{Spill, beginning};
+use super::table::{read_all, spread};
+use super::track::{Gone, Tracked};
+use crate::checkpoint::records::{Record, Records, frame, framed};
+use crate::checkpoint::{Groups, Section};
+use crate::error::Result;
+use crate::exchange::key_group;
+
+/// Entries more than have to that leave together, so that not each batch has to wait for the store.
+const MORE: usize = 64;
+
+/// What a table has of a state backend: nothing, unless the job has one.
+pub struct Spilled<K, V>(Option<Box<Over<K, V>>>);
+
+impl<K, V> Default for Spilled<K, V> {
+    fn default() -> Self {
+        Spilled(None)
+    }
+}
+
+impl<K, V> Spilled<K, V> {
+    /// What lies in the store, where there is one.
+    #[inline(always)]
+    pub fn on(&mut self) -> Option<&mut Over<K, V>> {
+        self.0.as_deref_mut()
+    }
+
+    /// How many entries lie in the store.
+    pub fn count(&self) -> usize {
+        self.0.as_ref().map_or(0, |over| over.spill.count())
+    }
+
+    /// From now on there is one.
+    pub(super) fn open<M>(&mut self, space: Space, hash_of: Box<dyn Fn(&K) -> u64 + Send>)
+    where
+        K: Keep<M>,
+        V: Keep<M>,
+    {
+        self.0 = Some(Box::new(Over {
+            spill: Spill::new(space),
+            hash_of,
+            write: |entry, out| {
+                frame(out, |out| entry.0.write(out))?;
+                frame(out, |out| entry.1.write(out))
+            },
+            read_key: |bytes| read_all::<M, K>(bytes),
+            read_value: |bytes| read_all::<M, V>(bytes),
+            heap: 0,
+            hand: 0,
+        }));
+    }
+}
+
+/// The entries of a table that lie in a store.
+pub struct Over<K, V> {
+    spill: Spill,
+    hash_of: Box<dyn Fn(&K) -> u64 + Send>,
+    write: fn(&(K, V), &mut Vec<u8>) -> Result<()>,
+    read_key: fn(&[u8]) -> Result<K>,
+    read_value: fn(&[u8]) -> Result<V>,
+    /// What an entry takes outside the table, as far as its length when it is written tells.
+    heap: usize,
+    /// The bucket whose entries leave next.
+    hand: usize,
+}
+
+/// Bytes that what is outside the table takes, where it is so long when it is written: containers have room to grow, and allocations a header.
+fn heap(written: usize) -> usize {
+    2 * written + 16
+}
+
+impl<K, V> Over<K, V> {
+    /// Before `n` entries may be added: those that are too many for the memory go to the store.
+    #[cold]
+    #[inline(never)]
+    pub fn make_room<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>, n: usize) {
+        self.weigh(slots);
+        let mut too_many = self.too_many(slots, n);
+        if too_many == 0 {
+            return;
+        }
+        too_many += MORE + slots.taken() / 64;
+        while too_many > 0
+            && let Some(place) = slots.next_taken(&mut self.hand)
+            && let Some((entry, changed)) = slots.remove_marked(place, |e| spread((self.hash_of)(&e.0)))
+        {
+            let hash = (self.hash_of)(&entry.0);
+            if slots.find(spread(hash), |other| (self.hash_of)(&other.0) == hash).is_some() {
+                self.spill.share(hash);
+            }
+            let write = self.write;
+            self.spill.put(hash, changed, |out| write(&entry, out));
+            too_many -= 1;
+        }
+        self.spill.flush();
+    }
+
+    /// How many entries are too many for the memory, where `n` may be added.
+    fn too_many<O: Only<Tracked<(K, V)>>>(&self, slots: &Slots<(K, V), O>, n: usize) -> usize {
+        let (share, taken) = (self.spill.space.share, slots.taken());
+        // While a table grows there are two of them.
+        let grown = if slots.has_room(n) { 0 } else { Slots::<(K, V), O>::bytes_for(taken + n) };
+        let used = slots.bytes() + grown + (taken + n) * self.heap;
+        let Some(above @ 1..) = used.checked_sub(share) else { return 0 };
+        let for_heap = if self.heap == 0 { 0 } else { above.saturating_sub(grown).div_ceil(self.heap) };
+        let for_slots = n.saturating_sub(slots.room());
+        match for_heap.max(for_slots) {
+            // The table alone is too large.
+            0 => taken,
+            many => many.min(taken),
+        }
+    }
+
+    /// Weighs an entry, where entries have something outside the table.
+    fn weigh<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>) {
+        if !std::mem::needs_drop::<(K, V)>() {
+            return;
+        }
+        let Some(entry) = slots.next_taken(&mut self.hand).and_then(|place| slots.get(place)) else { return };
+        let mut bytes = Vec::new();
+        // What cannot be written is reported when it has to be.
+        if (self.write)(entry, &mut bytes).is_ok() {
+            let now = heap(bytes.len());
+            self.heap = if self.heap == 0 { now } else { (15 * self.heap + now).div_ceil(16) };
+        }
+        // Another one next time.
+        self.hand += 1;
+    }
+
+    /// Takes the entry of a key out of the store, if it is there.
+    #[cold]
+    #[inline(never)]
+    pub fn take(&mut self, hash: u64, is: &dyn Fn(&K) -> bool) -> Option<(K, V)> {
+        if self.spill.count() == 0 {
+            return None;
+        }
+        let found = self.spill.get(hash)?;
+        let (mut rest, mut taken) = (Vec::new(), None);
+        let done = self.each(&found, |over, key, value| {
+            let own = if taken.is_none() { Some((over.read_key)(key)?).filter(is) } else { None };
+            match own {
+                Some(own) => taken = Some((own, (over.read_value)(value)?)),
+                None => append(key, value, &mut rest),
+            }
+            Ok(())
+        });
+        match done {
+            Ok(()) if taken.is_some() => {
+                self.spill.replace(hash, &rest, 1);
+                self.spill.flush();
+            }
+            Ok(()) => {}
+            Err(error) => self.spill.space.report(error),
+        }
+        if !rest.is_empty() {
+            self.spill.share(hash);
+        }
+        self.spill.give_back(found);
+        taken
+    }
+
+    /// Shows the entries in `bytes`.
+    fn each(&self, bytes: &[u8], mut f: impl FnMut(&Self, &[u8], &[u8]) -> Result<()>) -> Result<()> {
+        for record in Records(bytes) {
+            if let Record::Put { key, value } = record? {
+                f(self, key, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the entries whose value is not to stay, and notes that they have left.
+    pub(super) fn retain(
+        &mut self,
+        stays: &dyn Fn(&V) -> bool,
+        limit: usize,
+        gone: Option<&mut Gone<(K, V)>>,
+    ) {
+        let mut gone = gone;
+        let mut from = beginning();
+        loop {
+            let chunk = self.spill.chunk(&mut from);
+            if chunk.is_empty() {
+                return;
+            }
+            for (hash, bytes) in chunk {
+                let (mut rest, mut left) = (Vec::new(), 0);
+                let done = self.each(&bytes, |over, key, value| {
+                    let entry = ((over.read_key)(key)?, (over.read_value)(value)?);
+                    if stays(&entry.1) {
+                        append(key, value, &mut rest);
+                    } else {
+                        left += 1;
+                        if let Some(gone) = &mut gone {
+                            gone.note(key_group(hash), &entry, limit);
+                        }
+                    }
+                    Ok(())
+                });
+                if let Err(error) = done {
+                    return self.spill.space.report(error);
+                }
+                if left > 0 {
+                    self.spill.replace(hash, &rest, left);
+                }
+            }
+            self.spill.flush();
+        }
+    }
+
+    /// See [`Spill::begin_save`].
+    pub(super) fn begin_save(&mut self, out: &Groups, section: Section, whole: bool) {
+        self.spill.begin_save(out, section, whole);
+    }
+
+    /// See [`Spill::save_more`].
+    pub(super) fn save_more(&mut self, left: &mut usize) -> bool {
+        self.spill.save_more(left)
+    }
+
+    /// Several keys have this hash.
+    pub(super) fn share(&mut self, hash: u64) {
+        self.spill.share(hash);
+    }
+
+    /// The hash of a key.
+    pub(super) fn hash(&self, key: &K) -> u64 {
+        (self.hash_of)(key)
+    }
+}
+
+/// Appends an entry as it was written.
+fn append(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    framed(1, key, out);
+    framed(1, value, out);
+}
