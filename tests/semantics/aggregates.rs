@@ -147,7 +147,7 @@ pub struct Forking<'a> {
 impl Forking<'_> {
     pub fn fork<K, V, C>(
         self,
-        forked: flow_core::op::Forked<Either<Windowed<K, V>, Late<El>>, flow_core::testing::ScriptKind, C>,
+        forked: flow_core::op::Forked<Either<Windowed<K, V>, Late<El>>, crate::mode::ScriptKind, C>,
         text: impl Fn(V) -> String + Clone + Send + 'static,
     ) -> Elements
     where
@@ -200,7 +200,7 @@ pub fn rolling(stream: Elements, op: &str) -> Elements {
 /// A result of everything has no event time; steps behind it have.
 fn timed<K, C>(stream: Stream<El, K, C>) -> Elements
 where
-    K: Kind<Stamp = (), Timed = flow_core::testing::ScriptKind>,
+    K: Kind<Stamp = (), Timed = crate::mode::ScriptKind>,
     C: Flow<El, K, Root = flow_core::op::boxed::NoRoot>,
 {
     stream.event_time(|el| el.time).disorder(Millis(0)).boxed()
