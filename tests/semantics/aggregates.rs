@@ -11,9 +11,11 @@ use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::late::DropLate;
 use flow_core::window::session::{Gap, Session};
 use flow_core::window::spec::{Assign, Global};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// A key as it is written: that of a window without key as nothing.
-pub trait KeyText {
+pub trait KeyText: Serialize + DeserializeOwned {
     fn text(&self) -> String;
 }
 impl KeyText for () {

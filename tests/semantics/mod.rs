@@ -6,6 +6,7 @@ pub mod beside;
 pub mod case;
 pub mod evicted;
 pub mod joins;
+pub mod outcome;
 pub mod pipeline;
 pub mod random;
 pub mod random_counts;
