@@ -112,9 +112,21 @@ impl<K> Around<K> {
         Moment { clock: self.now(), watermark: self.lived, record, anew: false }
     }
 
-    /// The watermark rises to `w`; [`Around::pop`] says what fires.
+    /// The watermark rises to `w`; [`Around::pop`] says what fires. Where nothing does it is there at once: a job that goes on from a
+    /// checkpoint says so before there are timers, and asks nobody to fire before the first record.
     pub fn rise(&mut self, w: Timestamp) {
         self.target = self.target.max(w);
+        if self.event.first().is_none_or(|due| due > self.target) {
+            self.arrive();
+        }
+    }
+
+    /// No timer fires any more before the watermark is where it goes.
+    fn arrive(&mut self) {
+        self.watermark = self.watermark.max(self.target);
+        if !self.is_ending() {
+            self.lived = self.watermark;
+        }
     }
 
     /// All input has arrived: all timers fire.
@@ -178,10 +190,7 @@ impl<K: Clone> Around<K> {
         self.firing = false;
         let event = self.event.pop(self.target).map(|timer| (In::Event, timer));
         let (time, timer) = event.or_else(|| {
-            self.watermark = self.watermark.max(self.target);
-            if !self.is_ending() {
-                self.lived = self.watermark;
-            }
+            self.arrive();
             self.processing.pop(self.until).map(|timer| (In::Processing, timer))
         })?;
         if time == In::Event {

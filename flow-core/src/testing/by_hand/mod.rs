@@ -3,6 +3,7 @@
 
 mod held;
 mod operators;
+mod processes;
 mod timed;
 
 use crate::checkpoint::{Committer, Inbox, News, Orders, Restored, Saves, Slot};
