@@ -16,10 +16,10 @@ mod by_hand;
 
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::kind::{Bounded, Is, Kind, Replayable, Volatile};
+use crate::op::kind::{Bounded, Durable, Is, Kind, Replayable, Volatile};
 use crate::op::{Chain, Stream, Visit};
 use crate::source::unpack::{Unpack, foreign};
-use crate::source::{Poll, Reader, Source, Src, source};
+use crate::source::{Lasting, Poll, Reader, Source, Src, source};
 use crate::stage::own::Own;
 use crate::stage::own::take;
 use crate::stage::push::forward_tail;
@@ -43,10 +43,13 @@ pub enum Step<T> {
     Active,
     /// The input goes on once this says so. It is asked every millisecond from the next on, and the job fails after 20 s.
     Until(Arc<dyn Fn() -> bool + Send + Sync>),
+    /// The process dies here, if this says so: the job ends with an error of kind [`ErrorKind::Crash`], and nothing is committed or
+    /// taken back any more. When the job goes on from a checkpoint before it, it is asked again.
+    Dies(Arc<dyn Fn() -> bool + Send + Sync>),
 }
 
-/// The kind of a scripted stream.
-pub type ScriptKind = Is<Timestamp, Bounded, Replayable, Volatile>;
+/// The kind of a scripted stream, of a pipeline in mode `M`.
+pub type ScriptKind<M = Volatile> = Is<Timestamp, Bounded, Replayable, M>;
 
 /// A scripted stream.
 pub type Scripted<T> = Stream<T, ScriptKind, Play<Src<Script<T>>>>;
@@ -87,6 +90,41 @@ where
 {
     let partitions = partitions.into_iter().map(|steps| steps.into_iter().collect()).collect();
     play(source(Script::of(partitions)))
+}
+
+/// A script in a pipeline that takes checkpoints.
+pub type DurableScript<T> = Stream<T, ScriptKind<Durable>, Play<Lasting<Src<Script<T>>>>>;
+
+impl<T: Clone + Send + Sync + 'static> Scripted<T> {
+    /// The same script as the beginning of a checkpointed pipeline, as [`durable`](Stream::durable) says it behind a source. When the job
+    /// goes on from a checkpoint so does the script: behind the last step that was taken, and a wait begins anew.
+    ///
+    /// ```
+    /// use flow_core::prelude::*;
+    /// use flow_core::testing::{SimFs, Step, script};
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    ///
+    /// let (sums, disk) = (Collected::new(), Arc::new(SimFs::new()));
+    /// let alive = Arc::new(AtomicBool::new(true));
+    /// let run = |seed| {
+    ///     let alive = Arc::clone(&alive);
+    ///     let dies = Step::Dies(Arc::new(move || alive.swap(false, SeqCst)));
+    ///     let steps = [Step::Item(1, Timestamp(1)), Step::Item(2, Timestamp(2)), dies, Step::Item(3, Timestamp(3))];
+    ///     let job = Job::build("sums", |job| {
+    ///         job.add(script(steps).durable().key_by(|_| ()).sum(|n| *n).map(|sum| sum.1).collect(&sums));
+    ///     });
+    ///     job.checkpoints(Checkpoints::in_storage(disk.clone())).simulate(seed)
+    /// };
+    /// assert_eq!(run(1).unwrap_err().kind(), ErrorKind::Crash);
+    /// run(2).unwrap();
+    /// assert_eq!(sums.take(), [1, 3, 6]);
+    /// ```
+    pub fn durable(self) -> DurableScript<T> {
+        let Play { prev, meta } = self.chain;
+        let lasting = Stream::<Step<T>, Is<(), Bounded, Replayable, Volatile>, _>::of(prev).durable();
+        Stream::of(Play { prev: lasting.chain, meta })
+    }
 }
 
 /// What the steps say.
@@ -154,6 +192,11 @@ impl<T: Clone + Send + Sync + 'static> Reader<Step<T>> for ScriptReader<T> {
                     }
                     self.waits = None;
                 }
+                Some(Step::Dies(now)) if now() => {
+                    let what = format!("step {} of script {}: the process has died", self.at, self.split);
+                    return Err(Error::new(ErrorKind::Crash, what));
+                }
+                Some(Step::Dies(_)) => {}
                 Some(step) => out(step.clone()),
             }
             self.at += 1;
@@ -229,7 +272,7 @@ impl<T: 'static, S: crate::stage::Stamp, N: Push<T, Timestamp>> Push<Step<T>, S>
                 self.next.mark(Mark::Idle);
             }
             Step::Active => self.wake(),
-            Step::Watermark(_) | Step::Idle | Step::Until(_) => {}
+            Step::Watermark(_) | Step::Idle | Step::Until(_) | Step::Dies(_) => {}
         }
     }
 }

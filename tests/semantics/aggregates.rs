@@ -11,9 +11,11 @@ use flow_core::window::count::{Counted, Lifting};
 use flow_core::window::late::DropLate;
 use flow_core::window::session::{Gap, Session};
 use flow_core::window::spec::{Assign, Global};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// A key as it is written: that of a window without key as nothing.
-pub trait KeyText {
+pub trait KeyText: Serialize + DeserializeOwned {
     fn text(&self) -> String;
 }
 impl KeyText for () {
@@ -147,7 +149,7 @@ pub struct Forking<'a> {
 impl Forking<'_> {
     pub fn fork<K, V, C>(
         self,
-        forked: flow_core::op::Forked<Either<Windowed<K, V>, Late<El>>, flow_core::testing::ScriptKind, C>,
+        forked: flow_core::op::Forked<Either<Windowed<K, V>, Late<El>>, crate::mode::ScriptKind, C>,
         text: impl Fn(V) -> String + Clone + Send + 'static,
     ) -> Elements
     where
@@ -200,7 +202,7 @@ pub fn rolling(stream: Elements, op: &str) -> Elements {
 /// A result of everything has no event time; steps behind it have.
 fn timed<K, C>(stream: Stream<El, K, C>) -> Elements
 where
-    K: Kind<Stamp = (), Timed = flow_core::testing::ScriptKind>,
+    K: Kind<Stamp = (), Timed = crate::mode::ScriptKind>,
     C: Flow<El, K, Root = flow_core::op::boxed::NoRoot>,
 {
     stream.event_time(|el| el.time).disorder(Millis(0)).boxed()

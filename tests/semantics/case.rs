@@ -1,5 +1,7 @@
 //! A case as it stands in a suite file: what comes in, through which pipeline, and what has to come out.
 
+use serde::{Deserialize, Serialize};
+
 /// What comes on an input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arrival {
@@ -13,7 +15,7 @@ pub enum Arrival {
 }
 
 /// What flows through the pipelines of the suite: an element, or a result that has taken its place.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct El {
     pub key: String,
     pub name: String,
@@ -60,7 +62,7 @@ pub struct Case {
     /// Late elements that are counted and nothing else.
     pub dropped: i64,
     /// Timestamps that were too far ahead to be believed.
-    pub ahead: usize,
+    pub ahead: i64,
     /// Elements that windows did not keep, as they are counted.
     pub evicted: Option<i64>,
     /// What has expired of states, as it is counted; where the case says how much.
@@ -108,7 +110,7 @@ pub fn parse(text: &str) -> Vec<Case> {
             "row" => case.rows.push(rest.to_owned()),
             "late" => case.late.push(rest.to_owned()),
             "dropped" => case.dropped = number(rest),
-            "ahead" => case.ahead = usize::try_from(number(rest)).expect("a count"),
+            "ahead" => case.ahead = number(rest),
             "evicted" => case.evicted = Some(number(rest)),
             "expired" => case.expired = Some(number(rest)),
             "fails" => case.fails.push(rest.to_owned()),

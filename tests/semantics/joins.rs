@@ -3,6 +3,7 @@
 //! `join inner forever ttl 5`.
 
 use crate::case::{El, number};
+use crate::mode::ScriptKind;
 use crate::pipeline::{Elements, Probe};
 use flow_core::join::form::Grouping;
 use flow_core::join::form::Leading;
@@ -11,7 +12,6 @@ use flow_core::join::windows::JoinWindow;
 use flow_core::join::{Form, Joined};
 use flow_core::op::{Chain, Forked};
 use flow_core::prelude::*;
-use flow_core::testing::ScriptKind;
 use flow_core::window::aggregate::{fail, side};
 use flow_core::window::spec::{Closing, Over};
 

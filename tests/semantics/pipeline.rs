@@ -2,11 +2,13 @@
 
 use crate::aggregates::{aligned, counted, sessions, whole};
 use crate::case::{Arrival, Case, El, number};
+use crate::mode::{ScriptKind, script};
 use crate::rows::Rows;
 use crate::strategies::{STRATEGIES, timed};
 use flow_core::op::boxed::{Boxed, NoRoot};
+use flow_core::op::operator::{OpError, Operator};
 use flow_core::prelude::*;
-use flow_core::testing::{ScriptKind, Step, scripts};
+use flow_core::testing::{Step, scripts};
 use flow_core::window::aggregate::WindowedStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -72,7 +74,7 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let [left, right] = &partitions[..] else { panic!("{}: `{}` has two inputs", case.id, words[0]) };
         let mut side = |steps: &Vec<Step<El>>, last| {
-            let mut stream = seen(timed(scripts([steps.clone()]).boxed(), case, last), probe);
+            let mut stream = seen(timed(script(scripts([steps.clone()])).boxed(), case, last), probe);
             for words in case.steps.iter().take_while(|words| !is_of_two(words)) {
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 stream = step(job, stream, &words, probe);
@@ -88,11 +90,11 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
     } else if case.has("union") {
         let last = partitions.len() - 1;
         let each = partitions.into_iter().enumerate();
-        let mut each = each.map(|(i, steps)| timed(scripts([steps]).boxed(), case, i == last));
+        let mut each = each.map(|(i, steps)| timed(script(scripts([steps])).boxed(), case, i == last));
         let first = each.next().expect("a union has inputs");
         each.fold(first, |all, next| all.union(next).boxed())
     } else {
-        timed(scripts(partitions).boxed(), case, true)
+        timed(script(scripts(partitions)).boxed(), case, true)
     };
     if of_two.is_none() {
         stream = seen(stream, probe);
@@ -108,11 +110,39 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
 
 /// Counts what passes the pipeline's beginning.
 fn seen(stream: Elements, probe: &Probe) -> Elements {
-    let seen = Arc::clone(&probe.seen);
-    let count = move |_: &El| {
-        seen.fetch_add(1, Ordering::SeqCst);
-    };
-    stream.inspect(count).boxed()
+    stream.apply(Seen { all: Arc::clone(&probe.seen), here: 0 }).boxed()
+}
+
+/// It counts from where a checkpoint was: what came behind it has not been seen.
+#[derive(Clone)]
+struct Seen {
+    all: Arc<AtomicUsize>,
+    here: usize,
+}
+
+impl Operator<El> for Seen {
+    type Out = El;
+    const FALLIBLE: bool = false;
+    const KEEPS: bool = true;
+    fn name(&self) -> &'static str {
+        "seen"
+    }
+    fn item<O: FnMut(El)>(&mut self, el: El, out: &mut O) -> std::result::Result<(), OpError> {
+        self.here += 1;
+        self.all.fetch_add(1, Ordering::SeqCst);
+        out(el);
+        Ok(())
+    }
+    fn save(&self, out: &mut Vec<u8>) {
+        out.extend(self.here.to_le_bytes());
+    }
+    fn restore(&mut self, states: Vec<Vec<u8>>) -> std::result::Result<(), OpError> {
+        for state in states {
+            self.here += usize::from_le_bytes(state.try_into().map_err(|_| "not a number")?);
+        }
+        self.all.fetch_add(self.here, Ordering::SeqCst);
+        Ok(())
+    }
 }
 
 fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Elements {

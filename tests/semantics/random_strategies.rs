@@ -91,7 +91,7 @@ fn answered(shape: Shape, keyed: bool, strategy: Rule, input: Vec<Arrival>) -> C
     let mut case = case(shape, Made::Collect, keyed, None, told);
     case.inputs = vec![els.iter().cloned().map(Arrival::Item).collect()];
     case.steps.insert(0, strategy.words().split(' ').map(str::to_owned).collect());
-    case.ahead = strategy.watermark(&els).1;
+    case.ahead = i64::try_from(strategy.watermark(&els).1).expect("few elements");
     case.id = format!("random: {:?} {els:?}", case.steps);
     case
 }

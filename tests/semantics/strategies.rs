@@ -3,6 +3,7 @@
 use crate::case::{Case, El, number};
 use crate::pipeline::Elements;
 use flow_core::op::event_time::WatermarkStrategy;
+use flow_core::op::operator::OpError;
 use flow_core::prelude::*;
 
 /// The steps that say how the watermark rises.
@@ -64,5 +65,17 @@ impl WatermarkStrategy<El> for Thirds {
             Some(highest) if self.seen.is_multiple_of(3) => Timestamp(highest - 1),
             _ => Timestamp::MIN,
         }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        let highest = self.highest.map_or(String::new(), |highest| highest.to_string());
+        out.extend(format!("{} {highest}", self.seen).into_bytes());
+    }
+
+    fn restore(&mut self, state: &[u8]) -> std::result::Result<(), OpError> {
+        let (seen, highest) =
+            std::str::from_utf8(state)?.split_once(' ').ok_or("no strategy has written it")?;
+        (self.seen, self.highest) = (seen.parse()?, highest.parse().ok());
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Cases that read a file: `lines`, `json`, or `csv` with its records as `column=value`, each row as a Rust literal would be written.
 
 use crate::case::{Case, number};
+use crate::mode::source;
 use crate::pipeline::Probe;
 use flow_core::prelude::*;
 use std::collections::BTreeMap;

@@ -18,6 +18,7 @@ pub use crate::stage::{Poll, Reader};
 pub use channel::{ChannelSender, ChannelSource, channel};
 pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
+pub(crate) use lasting::Lasting;
 pub use text::{csv, json_lines, lines, stdin_lines, tcp_lines};
 
 use crate::checkpoint::Acknowledge;

@@ -1,0 +1,177 @@
+//! Runs a case with checkpoints: without a death, where the output is compared as it is without them; and through several deaths,
+//! each life going on at another parallelism, where the set of rows is.
+
+use crate::backends::{BACKENDS, Backend};
+use crate::case::Case;
+use crate::outcome::{Outcome, of};
+use crate::pipeline::{Probe, build};
+use flow_core::checkpoint::Storage;
+use flow_core::prelude::*;
+use flow_core::stage::split_mix;
+use flow_core::testing::SimFs;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Simulations without a death at each parallelism.
+const UNHARMED: u64 = 2;
+/// Runs through deaths.
+const LOTS: u64 = 12;
+/// So often the process may die.
+const DEATHS: usize = 4;
+/// After so many steps at most, one of these: short jobs take few.
+const STEPS: [u64; 4] = [20, 50, 120, 400];
+const PARALLELISMS: [usize; 3] = [1, 2, 4];
+
+/// Who runs a job.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    On(HostKind),
+    Seed(u64),
+    /// It dies after so many steps.
+    Dies(u64, u64),
+}
+
+/// How a job is run.
+#[derive(Debug, Clone, Copy)]
+struct Life {
+    way: Way,
+    parallelism: usize,
+    batch: usize,
+    /// Batches a ring holds.
+    ring: usize,
+    /// Checkpoints of what has changed between two whole ones.
+    deltas: u32,
+}
+
+/// Draws what differs between lives.
+struct Draws(u64);
+
+impl Draws {
+    fn of<T: Copy>(&mut self, from: &[T]) -> T {
+        from[(split_mix(&mut self.0) % from.len() as u64) as usize]
+    }
+
+    fn life(&mut self, way: Way) -> Life {
+        let (parallelism, batch) = (self.of(&PARALLELISMS), self.of(&[1, 7, 1024]));
+        Life { way, parallelism, batch, ring: self.of(&[1, 8]), deltas: self.of(&[0, 1, 3]) }
+    }
+}
+
+/// A case, and what of it outlives its jobs.
+struct Run<'a> {
+    case: &'a Case,
+    file: Option<&'a Path>,
+    backend: Backend,
+    disk: SimFs,
+    probe: Probe,
+}
+
+impl Run<'_> {
+    fn new<'a>(case: &'a Case, file: Option<&'a Path>, backend: Backend) -> Run<'a> {
+        Run { case, file, backend, disk: SimFs::new(), probe: Probe::new(case.has("stamps")) }
+    }
+
+    fn has_checkpoint(&self) -> bool {
+        self.disk.contents().keys().any(|name| name.ends_with(".manifest"))
+    }
+
+    fn live(&mut self, life: Life) -> Result<Report> {
+        // The rows are what they were, and nothing has been seen.
+        self.probe = Probe { seen: Arc::default(), surplus: Arc::default(), ..self.probe.clone() };
+        let job = Job::build("case", |job| match self.file {
+            Some(path) => crate::text_files::build(job, self.case, path, &self.probe),
+            None => build(job, self.case, &self.probe),
+        });
+        let storage: Arc<dyn Storage> = Arc::new(self.disk.clone());
+        let checkpoints = Checkpoints::in_storage(storage).every(Millis(1)).deltas(life.deltas);
+        let job = job.parallelism(life.parallelism).batch_size(life.batch).ring_batches(life.ring);
+        let job = self.backend.give(job.checkpoints(checkpoints));
+        match life.way {
+            Way::On(host) => job.host(host).run(),
+            Way::Seed(seed) => job.simulate(seed),
+            Way::Dies(seed, steps) => job.crash_at(steps).simulate(seed),
+        }
+    }
+}
+
+/// Runs the case in every way; what is wrong, if anything is.
+pub fn check(case: &Case) -> Result<(), String> {
+    // What is read has to be there until the last run is over.
+    let file = case.bytes.as_ref().map(|bytes| crate::text_files::write(bytes));
+    let path = file.as_ref().map(|file| file.path());
+    for backend in BACKENDS {
+        let mut draws =
+            Draws(case.id.bytes().fold(7, |hash, byte| hash * 31 % 1_000_000_007 + u64::from(byte)));
+        unharmed(Run::new(case, path, backend), &mut draws)?;
+        for _ in 0..LOTS {
+            dying(Run::new(case, path, backend), &mut draws)?;
+        }
+    }
+    Ok(())
+}
+
+fn wrong(run: &Run, life: &dyn std::fmt::Debug, what: &str) -> String {
+    format!("{}\n  {:?}, {life:?}: {what}", run.case.id, run.backend)
+}
+
+/// Checkpoints are taken, and nobody dies: they change nothing.
+fn unharmed(run: Run, draws: &mut Draws) -> std::result::Result<(), String> {
+    let hosts = [HostKind::Threads, HostKind::Workers(2)].map(Way::On);
+    for parallelism in PARALLELISMS {
+        // As without checkpoints.
+        let mut first: Option<Outcome> = None;
+        let ways: Vec<_> = hosts.into_iter().chain((0..UNHARMED).map(Way::Seed)).collect();
+        for way in ways {
+            let mut run = Run::new(run.case, run.file, run.backend);
+            let life = Life { parallelism, ..draws.life(way) };
+            let report = run.live(life);
+            let in_order = run.backend.in_order();
+            let checked = of(run.case, &run.probe, report).and_then(|outcome| {
+                let Some(outcome) = outcome else { return Ok(()) };
+                outcome.check(run.case, parallelism == 1 && in_order)?;
+                let first = first.get_or_insert_with(|| outcome.clone());
+                if in_order && run.case.has_single_senders() && *first != outcome {
+                    return Err(format!("{outcome:#?}\n  differs from another run: {first:#?}"));
+                }
+                Ok(())
+            });
+            checked.map_err(|what| wrong(&run, &life, &what))?;
+        }
+    }
+    Ok(())
+}
+
+/// What has come of a life that began in the midst of the input: its report counts from there, so it may say less.
+fn of_a_part(part: Outcome, case: &Case) -> Outcome {
+    let all = Outcome::expected(case);
+    let fewer = |part: i64, all: i64| if part <= all { all } else { part };
+    Outcome {
+        counted: fewer(part.counted, all.counted),
+        ahead: fewer(part.ahead, all.ahead),
+        evicted: all.evicted.zip(part.evicted).map(|(all, part)| fewer(part, all)),
+        expired: all.expired.zip(part.expired).map(|(all, part)| fewer(part, all)),
+        ..part
+    }
+}
+
+/// The process dies now and then, and the job goes on at another parallelism.
+fn dying(mut run: Run, draws: &mut Draws) -> std::result::Result<(), String> {
+    let mut lives = Vec::new();
+    loop {
+        let seed = split_mix(&mut draws.0);
+        let steps = 1 + split_mix(&mut draws.0) % draws.of(&STEPS);
+        let life = draws.life(if lives.len() < DEATHS { Way::Dies(seed, steps) } else { Way::Seed(seed) });
+        let goes_on = run.has_checkpoint();
+        lives.push((life, goes_on));
+        let report = run.live(life);
+        if report.as_ref().is_err_and(|error| error.kind() == ErrorKind::Crash) {
+            continue;
+        }
+        let checked = of(run.case, &run.probe, report).and_then(|outcome| match outcome {
+            Some(outcome) if goes_on => of_a_part(outcome, run.case).check(run.case, false),
+            Some(outcome) => outcome.check(run.case, life.parallelism == 1 && run.backend.in_order()),
+            None => Ok(()),
+        });
+        return checked.map_err(|what| wrong(&run, &lives, &what));
+    }
+}
