@@ -12,13 +12,14 @@ mod keep;
 mod key_slots;
 mod pane;
 mod schema;
+pub(crate) mod shape;
 mod slots;
 mod table;
 mod timers;
 mod track;
 
 pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
-pub(crate) use keep::{Only, schema_of, schema_of_two};
+pub(crate) use keep::{Only, and_schema, schema_of, schema_of_states, schema_of_two};
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use schema::schema;

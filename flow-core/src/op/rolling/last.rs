@@ -11,6 +11,7 @@ use crate::op::kind::Ends;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Tail};
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, KeyTable, schema_of};
 use crate::time::Grid;
 use std::convert::Infallible;
@@ -169,7 +170,7 @@ where
     }
 
     fn schema(&self) -> String {
-        schema_of::<F::Key, F::Value, M>()
+        Shape::Last.of(schema_of::<F::Key, F::Value, M>())
     }
 
     fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {

@@ -12,7 +12,8 @@ use crate::process::kinds::TimerKinds;
 use crate::process::saved::{restore, snapshot};
 use crate::process::states::Moment;
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, schema_of_two};
+use crate::state::shape::Kind as Shape;
+use crate::state::{Keep, and_schema, schema_of_states};
 use crate::time::Timestamp;
 use crate::window::take_bytes as take;
 use std::convert::Infallible;
@@ -186,7 +187,10 @@ where
     }
 
     fn schema(&self) -> String {
-        schema_of_two::<Q, P::State, P::Shared, M>()
+        let mut names = Vec::new();
+        self.process.describe(&mut names);
+        let states = schema_of_states::<Q, P::State, M>(&names);
+        Shape::BroadcastProcess.of(and_schema::<P::Shared, M>(states))
     }
 
     fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
