@@ -53,6 +53,7 @@ mod storage;
 mod store;
 #[cfg(test)]
 mod tests;
+pub(crate) mod upgrades;
 mod writing;
 
 pub use commit::{CommitError, Committed};

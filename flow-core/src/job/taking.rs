@@ -2,7 +2,7 @@
 
 use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{
-    Checkpoints, Coordinator, Inbox, Manifest, Renames, Restored, Store, Tracked, schemas,
+    Checkpoints, Coordinator, Inbox, Manifest, Renames, Restored, Store, Tracked, schemas, upgrades::Upgrades,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
@@ -61,9 +61,14 @@ pub(super) fn taking(
     topology.check_lasting()?;
     let mut committers = std::mem::take(&mut topology.committers);
     let tasks = guard(|| Ok(tracked(topology)))?;
+    let stages = tasks.iter().map(|task| (&*task.stage, &*task.schema));
+    let upgrades = Upgrades::new(&settings.upgrades, stages.clone())?;
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
-        schemas::check(manifest, tasks.iter().map(|task| (&*task.stage, &*task.schema)))?;
+        let upgrading = schemas::check(manifest, stages, &upgrades)?;
+        if let Some(restored) = &restored {
+            restored.upgrade(upgrading);
+        }
         committers.check(&manifest.staged)?;
         committers.recover(manifest.id)?;
         point("R3");

@@ -11,11 +11,11 @@
 //!
 //! The idea is that of the `serde-reflection` crate; written here because that one names containers by path and keeps values to give.
 
+use super::shape::name_text;
 use serde_core::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
     SeqAccess, VariantAccess, Visitor, value::Error, value::U32Deserializer,
 };
-use super::shape::name_text;
 use std::any::type_name;
 
 /// So deep a type is looked at, so long a schema gets, and so often a type is asked, at most.

@@ -57,7 +57,8 @@ impl Encoder<'_> {
             }
             (Node::Int(_) | Node::Fixed(_), _) => Err(expected("an integer", json)),
             (Node::F32, _) => {
-                let x = float(json, |bits| u32::try_from(bits).ok().map(f32::from_bits).filter(|x| x.is_nan()))?;
+                let x =
+                    float(json, |bits| u32::try_from(bits).ok().map(f32::from_bits).filter(|x| x.is_nan()))?;
                 self.put(&x)
             }
             (Node::F64, _) => {
@@ -194,7 +195,8 @@ impl Encoder<'_> {
                     return Err(fault("a field is given twice"));
                 }
                 for (name, node) in fields {
-                    let json = json.get(name).ok_or_else(|| fault(format!("the field `{name}` is missing")))?;
+                    let json =
+                        json.get(name).ok_or_else(|| fault(format!("the field `{name}` is missing")))?;
                     self.node(node, json).map_err(inside(format_args!(".{name}")))?;
                 }
                 Ok(())
@@ -229,15 +231,16 @@ fn single(json: &Json) -> Result<(&str, &Json), (String, Fault)> {
     }
 }
 
-fn float<T: std::str::FromStr>(json: &Json, of_bits: impl Fn(u64) -> Option<T>) -> Result<T, (String, Fault)> {
+fn float<T: std::str::FromStr>(
+    json: &Json,
+    of_bits: impl Fn(u64) -> Option<T>,
+) -> Result<T, (String, Fault)> {
     let wrong = || expected("a number", json);
     match json {
         Json::Number(text) => text.parse().map_err(|_| wrong()),
         Json::Text(text) => match (text.as_str(), text.strip_prefix("NaN:")) {
             ("NaN" | "inf" | "-inf", _) => text.parse().map_err(|_| wrong()),
-            (_, Some(bits)) => {
-                u64::from_str_radix(bits, 16).ok().and_then(of_bits).ok_or_else(wrong)
-            }
+            (_, Some(bits)) => u64::from_str_radix(bits, 16).ok().and_then(of_bits).ok_or_else(wrong),
             _ => Err(wrong()),
         },
         _ => Err(wrong()),

@@ -243,7 +243,8 @@ impl Parser<'_> {
     }
 
     fn hex(&mut self) -> Parsed<u32> {
-        let hex = self.text.get(self.at..self.at + 4).filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+        let hex =
+            self.text.get(self.at..self.at + 4).filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
         let code = u32::from_str_radix(hex.ok_or("four digits are missing")?, 16);
         self.at += 4;
         code.map_err(|_| "a character is none")

@@ -142,8 +142,7 @@ fn process() -> Vec<(&'static str, Node)> {
 }
 
 fn timed() -> Node {
-    let side =
-        |value| list([("time", TIME), ("born", COUNT), ("matched", FLAG), ("value", value)]);
+    let side = |value| list([("time", TIME), ("born", COUNT), ("matched", FLAG), ("value", value)]);
     rest([("key", KEY), ("left", side(ONE)), ("right", side(TWO))])
 }
 

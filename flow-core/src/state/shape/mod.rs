@@ -14,8 +14,8 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use decode::{decode, skip};
-pub(crate) use encode::encode;
+pub(crate) use decode::{decode, skip, take, take_length};
+pub(crate) use encode::{encode, put};
 pub(crate) use layout::{Area, Kind, Layout, State, Value, states_of};
 pub(crate) use parse::{state, type_of};
 

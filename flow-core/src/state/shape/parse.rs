@@ -105,7 +105,8 @@ impl<'a> Parser<'a> {
             self.defs[at].1 = variants;
             defined += 1;
         }
-        if self.defs[self.from..].iter().any(|def| def.1.is_empty()) || defined < self.defs.len() - self.from {
+        if self.defs[self.from..].iter().any(|def| def.1.is_empty()) || defined < self.defs.len() - self.from
+        {
             return self.fault("the variants of an enum are missing");
         }
         Ok(node)

@@ -164,9 +164,7 @@ fn a_schema_that_is_none_is_refused() {
 #[test]
 fn json_of_another_type_is_refused_where_it_is_wrong() {
     let (node, defs) = type_of(&schema::<(Vec<Side>, BTreeMap<String, u8>)>()).unwrap();
-    let wrong = |json: &str| {
-        encode(&node, &defs, &parse(json).unwrap(), &mut Vec::new()).unwrap_err()
-    };
+    let wrong = |json: &str| encode(&node, &defs, &parse(json).unwrap(), &mut Vec::new()).unwrap_err();
     for (json, what) in [
         (r#"[[],{"a":256}]"#, "at `[1].a`: 256 is no number of u8"),
         (r#"[[],{"a":-1}]"#, "at `[1].a`: -1 is no number of u8"),
@@ -189,7 +187,10 @@ fn the_state_of_a_stage_is_read() {
     assert_eq!((of.kind, of.values.len()), (layout::Kind::Table, 1));
     let schema = format!("{} -> {}, {}", schema::<Side>(), schema::<Side>(), schema::<Option<u8>>());
     let of = state(&layout::Kind::Join.of(schema)).unwrap();
-    assert_eq!((of.kind, of.key, of.values[0].name, of.values[1].name), (layout::Kind::Join, Node::Enum(0), "left", "right"));
+    assert_eq!(
+        (of.kind, of.key, of.values[0].name, of.values[1].name),
+        (layout::Kind::Join, Node::Enum(0), "left", "right")
+    );
     assert!(state("join of string -> u64").is_err());
     let states = states_of(schema_of_pairs(), &["count".to_owned(), "last (5 s)".to_owned()]);
     assert_eq!(states, "{ count: u64, last: (Side, option<i64>) }; Side = Buy | Sell");
@@ -202,7 +203,12 @@ fn schema_of_pairs() -> String {
 
 #[test]
 fn json_says_where_it_is_none() {
-    for (text, what) in [("{\"a\":1", "`,` or `}` is missing at character 7"), ("[1,]", "a value is missing at character 4"), ("01", "a number begins with 0"), ("1 2", "something follows at character 3")] {
+    for (text, what) in [
+        ("{\"a\":1", "`,` or `}` is missing at character 7"),
+        ("[1,]", "a value is missing at character 4"),
+        ("01", "a number begins with 0"),
+        ("1 2", "something follows at character 3"),
+    ] {
         let error = parse(text).unwrap_err();
         assert!(error.contains(what), "{text}: {error}");
     }
