@@ -154,7 +154,7 @@ impl Coordinator {
                 if current.savepoint {
                     self.savepoints.give(Err(what.clone()));
                 }
-                                let note = "where it needs longer than that, say so: `Checkpoints::timeout(…)`";
+                let note = "where it needs longer than that, say so: `Checkpoints::timeout(…)`";
                 current.fail(&mut self.store, Error::new(ErrorKind::State, what).note(note));
                 Ok(())
             }

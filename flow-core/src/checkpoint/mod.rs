@@ -54,6 +54,7 @@ mod storage;
 mod store;
 #[cfg(test)]
 mod tests;
+pub(crate) mod upgrades;
 mod writing;
 
 pub use acknowledge::Acknowledge;

@@ -3,15 +3,19 @@
 use super::current::WHOLE;
 use super::manifest::Manifest;
 use super::renames::Renames;
+use super::upgrades::Upgrading;
 use super::{Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The state in a checkpoint, by operator.
 pub(crate) struct Restored {
     id: u64,
     states: BTreeMap<String, State>,
+    /// Of stages whose types have changed, once the pipeline is known.
+    upgrades: OnceLock<BTreeMap<String, Upgrading>>,
 }
 
 struct State {
@@ -38,7 +42,7 @@ impl Restored {
             states
                 .insert(renames.of(&state.id, manifest), State { read, instances, finished: state.finished });
         }
-        Ok(Restored { id: manifest.id, states })
+        Ok(Restored { id: manifest.id, states, upgrades: OnceLock::new() })
     }
 
     /// The checkpoint.
@@ -70,7 +74,7 @@ impl Restored {
             let finished = finished.contains(name);
             states.insert(name.clone(), State { read, instances, finished });
         }
-        Restored { id, states }
+        Restored { id, states, upgrades: OnceLock::new() }
     }
 
     /// Whether all instances of a stage had ended.
@@ -90,6 +94,23 @@ impl Restored {
             }
         }
         Ok(groups)
+    }
+
+    /// From now on the state of these stages is read with the types of now.
+    pub fn upgrade(&self, upgrades: BTreeMap<String, Upgrading>) {
+        // It is said once, before anything is read.
+        let _ = self.upgrades.set(upgrades);
+    }
+
+    /// The merged state of a key group, with the types of now.
+    ///
+    /// # Errors
+    /// When it cannot be upgraded.
+    pub fn upgraded(&self, state: &str, group: usize, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        match self.upgrades.get().and_then(|all| all.get(state)) {
+            Some(upgrading) => upgrading.group(group, &bytes),
+            None => Ok(bytes),
+        }
     }
 
     /// The position of a source's partition.

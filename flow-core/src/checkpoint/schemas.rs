@@ -2,32 +2,47 @@
 
 use super::bytes::hash;
 use super::manifest::Manifest;
+use super::upgrades::{Upgrades, Upgrading};
 use crate::error::{Error, ErrorKind, Result};
+use std::collections::BTreeMap;
 
 /// A hash of a schema; 0 where there is none.
 pub(super) fn fingerprint(schema: &str) -> u64 {
     if schema.is_empty() { 0 } else { hash(schema.as_bytes()) }
 }
 
-/// Compares the schema of each stage with that in `manifest`, where both are known.
+/// Compares the schema of each stage with that in `manifest`, where both are known: what has to be upgraded, by the stage's id.
 ///
 /// # Errors
-/// Names the operator, and both.
-pub(crate) fn check<'a>(manifest: &Manifest, stages: impl Iterator<Item = (&'a str, &'a str)>) -> Result<()> {
+/// Names the operator, and both, where no upgrade leads from the one to the other.
+pub(crate) fn check<'a>(
+    manifest: &Manifest,
+    stages: impl Iterator<Item = (&'a str, &'a str)>,
+    upgrades: &Upgrades,
+) -> Result<BTreeMap<String, Upgrading>> {
+    let mut all = BTreeMap::new();
     for (id, now) in stages.filter(|stage| !stage.1.is_empty()) {
         let before = manifest.operators.iter().find(|state| state.id == id && !state.schema.is_empty());
-        if let Some(before) = before.filter(|before| before.schema != now) {
-            let what = format!(
-                "the state of `{id}` in checkpoint {} is of other types: it was `{}` and is `{now}` now",
-                manifest.id, before.schema
-            );
-            let note = format!(
-                "give the types the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
-            );
-            return Err(Error::new(ErrorKind::State, what).in_stage(id).note(note));
-        }
+        let Some(before) = before.filter(|before| before.schema != now) else { continue };
+        let notes = match upgrades.of(id, &before.schema, now) {
+            Ok(Some(upgrading)) => {
+                all.insert(id.to_owned(), upgrading);
+                continue;
+            }
+            Ok(None) => continue,
+            Err(notes) => notes,
+        };
+        let what = format!(
+            "the state of `{id}` in checkpoint {} is of other types: it was `{}` and is `{now}` now",
+            manifest.id, before.schema
+        );
+        let note = format!(
+            "say how the one becomes the other, `Checkpoints::upgrade(\"{id}\", |old: …| …)`, give the types the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
+        );
+        let error = Error::new(ErrorKind::State, what).in_stage(id);
+        return Err(notes.into_iter().fold(error, Error::note).note(note));
     }
-    Ok(())
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -45,10 +60,12 @@ mod tests {
         let operators = vec![state("a/sum", "string -> u64"), state("b/take", "")];
         let manifest = Manifest { id: 7, operators, ..Manifest::default() };
         let known = [("a/sum", "string -> u64"), ("b/take", ""), ("new/sum", "u8 -> u8")];
-        check(&manifest, known.into_iter()).unwrap();
+        let none = Upgrades::new(&[], known.into_iter()).unwrap();
+        assert!(check(&manifest, known.into_iter(), &none).unwrap().is_empty());
         // Nothing is known of what was written without a schema, or is now.
-        check(&manifest, [("a/sum", ""), ("b/take", "u64 -> u64")].into_iter()).unwrap();
-        let error = check(&manifest, [("a/sum", "string -> i64")].into_iter()).unwrap_err().to_string();
+        check(&manifest, [("a/sum", ""), ("b/take", "u64 -> u64")].into_iter(), &none).unwrap();
+        let error = check(&manifest, [("a/sum", "string -> i64")].into_iter(), &none);
+        let error = error.err().unwrap().to_string();
         for part in [
             "a/sum",
             "checkpoint 7",

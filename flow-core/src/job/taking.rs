@@ -3,6 +3,7 @@
 use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{
     Checkpoints, Coordinator, Inbox, Manifest, Outside, Renames, Restored, Slot, Store, Tracked, schemas,
+    upgrades::Upgrades,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
@@ -63,9 +64,14 @@ pub(super) fn taking(
     let mut acknowledgers = std::mem::take(&mut topology.acknowledgers);
     committers.check_timeouts(settings.every, settings.timeout)?;
     let tasks = guard(|| tracked(topology))?;
+    let stages = tasks.iter().map(|task| (&*task.stage, &*task.schema));
+    let upgrades = Upgrades::new(&settings.upgrades, stages.clone())?;
     if let Some(manifest) = &newest {
         check_states(manifest, topology, &settings)?;
-        schemas::check(manifest, tasks.iter().map(|task| (&*task.stage, &*task.schema)))?;
+        let upgrading = schemas::check(manifest, stages, &upgrades)?;
+        if let Some(restored) = &restored {
+            restored.upgrade(upgrading);
+        }
         let due = committers.due(&manifest.staged, &settings.dropped)?;
         committers.recover(manifest.id)?;
         point("R3");

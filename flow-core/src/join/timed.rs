@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, KeySlots, schema_of_two, write_key};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
@@ -235,7 +236,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of_two::<Q, L, R, M>()
+        Ok(Shape::TimedJoin.of(schema_of_two::<Q, L, R, M>()?))
     }
 
     fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {

@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::rolling::Item;
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, schema_of};
+use crate::state::shape::Kind as Shape;
+use crate::state::{Keep, Mode, schema_of_states};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -162,7 +163,9 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, P::State, M>()
+        let mut names = Vec::new();
+        self.process.describe(&mut names);
+        Ok(Shape::Process.of(schema_of_states::<F::Key, P::State, M>(&names)?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

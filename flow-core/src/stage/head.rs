@@ -291,7 +291,8 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
     }
 
     fn tables(&self) -> usize {
-        usize::from(self.head.schema().map_or(true, |schema| !schema.is_empty())) + usize::from(self.head.tail_ref().keeps_state())
+        usize::from(self.head.schema().map_or(true, |schema| !schema.is_empty()))
+            + usize::from(self.head.tail_ref().keeps_state())
     }
 
     fn begin_save(&mut self, out: &Groups) -> Result<()> {

@@ -87,7 +87,8 @@ impl Kept {
         // Before its state, which may have to do with what is late.
         head.watermark(watermark);
         for (group, history) in restored.groups(&self.id, instance, instances)? {
-            head.restore(group, &merge(&history)?)?;
+            let bytes = restored.upgraded(&self.id, group, merge(&history)?)?;
+            head.restore(group, &bytes)?;
         }
         point("R2");
         let ended = restored.has_finished(&self.id);

@@ -4,6 +4,7 @@
 //! be serialisable; the bound that says so is this trait with the mode as its parameter.
 
 use super::codec;
+use super::shape::states_of;
 use crate::error::{Error, ErrorKind, Result};
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
@@ -173,9 +174,19 @@ pub(crate) fn schema_of<K: Keep<M>, V: Keep<M>, M>() -> Result<String> {
     Ok(both.map_or_else(String::new, |(key, value)| format!("{key} -> {value}")))
 }
 
+/// The same of a process, whose states have names where these are not empty.
+pub(crate) fn schema_of_states<K: Keep<M>, V: Keep<M>, M>(names: &[String]) -> Result<String> {
+    let both = K::schema()?.zip(V::schema()?);
+    Ok(both.map_or_else(String::new, |(key, states)| format!("{key} -> {}", states_of(states, names))))
+}
+
 /// The same of state of two parts: `key -> one, other`.
 pub(crate) fn schema_of_two<K: Keep<M>, V: Keep<M>, W: Keep<M>, M>() -> Result<String> {
-    let one = schema_of::<K, V, M>()?;
+    and_schema::<W, M>(schema_of::<K, V, M>()?)
+}
+
+/// A schema with another value in it.
+pub(crate) fn and_schema<W: Keep<M>, M>(one: String) -> Result<String> {
     Ok(W::schema()?.map_or_else(String::new, |other| format!("{one}, {other}")))
 }
 

@@ -1,8 +1,10 @@
 //! What a type looks like when it is written down: found by asking it to read itself from something that answers whatever it asks.
 //!
 //! ```text
-//! u64   string   option<i32>   seq<u8>   (u64, string)   Order { id: u64, price: f64 }   Kind { Buy, Sell(u8) }
+//! u64   string   option<i32>   seq<u8>   (u64, string)   Order { id: u64, price: f64 }   Kind; Kind = Buy | Sell(u8)
 //! ```
+//!
+//! What is written here [`shape`](super::shape) reads: from it bytes are shown and made without their types.
 //!
 //! A type asks for its fields in order, by name, so the answer is its schema. Of an enum it asks for one variant at a time: it is asked again
 //! until all have been seen. Types that hold themselves end at a depth; what refuses an answer (a number in a range) ends there, with `…`.
@@ -10,16 +12,17 @@
 //! The idea is that of the `serde-reflection` crate; written here because that one names containers by path and keeps values to give.
 
 use super::codec;
+use super::shape::name_text;
 use serde_core::Serialize;
 use serde_core::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
     SeqAccess, VariantAccess, Visitor, value::Error, value::U32Deserializer,
 };
-use std::collections::BTreeMap;
+use std::any::type_name;
 
 /// So deep a type is looked at, so long a schema gets, and so often a type is asked, at most.
-const DEPTH_MAX: usize = 12;
-const CHARS_MAX: usize = 4096;
+const DEPTH_MAX: usize = 24;
+const CHARS_MAX: usize = 1 << 14;
 const ASKED_MAX: usize = 512;
 
 /// What a variant holds that has not answered yet.
@@ -54,11 +57,14 @@ fn asked<T: DeserializeOwned>(mut made: impl FnMut(T)) -> (String, Enums) {
     let mut main = String::new();
     for _ in 0..ASKED_MAX {
         let mut text = String::new();
-        match T::deserialize(Asked { out: &mut text, enums: &mut enums, depth: 0 }) {
+        let asked = T::deserialize(Asked { out: &mut text, enums: &mut enums, depth: 0 });
+        let answered = asked.is_ok();
+        match asked {
             Ok(value) => made(value),
             Err(_) => text.push('…'),
         }
-        if main.is_empty() {
+        // Where it holds itself it may be refused at first.
+        if main.is_empty() || (main.ends_with('…') && answered) {
             main = text;
         }
         if !enums.are_open() {
@@ -91,18 +97,41 @@ fn not_kept<T: Serialize + DeserializeOwned>(value: &T) -> Option<&'static str> 
     }
 }
 
-/// The enums that have been met, by name: what each variant holds, where that is known; the variants in the order in which they came to
-/// be known; and whether the type has asked what it is.
+/// The enums that have been met; and the variants, by enum, in the order in which they came to be known; and whether the
+/// type has asked what it is.
 #[derive(Default)]
-struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>, Vec<(&'static str, usize)>, bool);
+struct Enums(Vec<Known>, Vec<(usize, usize)>, bool);
+
+/// An enum.
+struct Known {
+    /// Which type it is: there may be several of a name, such as a `Result` of one and a `Result` of another.
+    of: &'static str,
+    /// What it is called in the schema.
+    name: String,
+    /// What each variant holds, where that is known.
+    variants: Vec<(&'static str, Option<String>)>,
+}
 
 impl Enums {
+    /// The number of an enum.
+    fn number(&mut self, of: &'static str, name: &'static str, variants: &'static [&'static str]) -> usize {
+        if let Some(known) = self.0.iter().position(|known| known.of == of) {
+            return known;
+        }
+        let called = |name: &str| self.0.iter().any(|known| known.name == name);
+        let others = (2..).map(|n| format!("{name}#{n}"));
+        let name = std::iter::once(name.to_owned()).chain(others).find(|name| !called(name));
+        let variants = variants.iter().map(|variant| (*variant, None)).collect();
+        self.0.push(Known { of, name: name.unwrap_or_default(), variants });
+        self.0.len() - 1
+    }
+
     /// The variant to ask for next: one that has not been seen, or the one that was known first. It has an end: what was asked for inside it
     /// was known before.
-    fn choose(&mut self, name: &'static str, variants: &'static [&'static str]) -> usize {
-        let known = self.0.entry(name).or_insert_with(|| variants.iter().map(|v| (*v, None)).collect());
+    fn choose(&mut self, number: usize) -> usize {
+        let known = &mut self.0[number].variants;
         let next = known.iter().position(|variant| variant.1.is_none());
-        let first = || self.1.iter().find(|known| known.0 == name).map_or(0, |known| known.1);
+        let first = || self.1.iter().find(|known| known.0 == number).map_or(0, |known| known.1);
         let next = next.unwrap_or_else(first);
         if let Some(variant) = known.get_mut(next) {
             // Inside itself another one is asked for.
@@ -111,26 +140,29 @@ impl Enums {
         next
     }
 
-    fn seen(&mut self, name: &'static str, variant: usize, holds: String) {
-        if let Some((_, known)) = self.0.get_mut(name).and_then(|variants| variants.get_mut(variant))
+    fn seen(&mut self, number: usize, variant: usize, holds: String) {
+        if let Some((_, known)) = self.0[number].variants.get_mut(variant)
             && known.as_deref() == Some(UNKNOWN)
         {
             *known = Some(holds);
-            self.1.push((name, variant));
+            self.1.push((number, variant));
         }
     }
 
     fn are_open(&self) -> bool {
-        self.0.values().flatten().any(|variant| variant.1.is_none())
+        self.0.iter().flat_map(|known| &known.variants).any(|variant| variant.1.is_none())
     }
 
+    /// Appends the enums, sorted by name.
     fn describe(&self, out: &mut String) {
-        for (name, variants) in &self.0 {
+        let mut all: Vec<&Known> = self.0.iter().collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        for known in all {
             let shown = |(variant, holds): &(&str, Option<String>)| {
-                format!("{variant}{}", holds.as_deref().unwrap_or(UNKNOWN))
+                format!("{}{}", name_text(variant), holds.as_deref().unwrap_or(UNKNOWN))
             };
-            let variants: Vec<String> = variants.iter().map(shown).collect();
-            out.push_str(&format!("; {name} = {}", variants.join(" | ")));
+            let variants: Vec<String> = known.variants.iter().map(shown).collect();
+            out.push_str(&format!("; {} = {}", name_text(&known.name), variants.join(" | ")));
         }
     }
 }
@@ -210,7 +242,8 @@ impl<'de> Deserializer<'de> for Asked<'_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.say(name);
+        self.say(&name_text(name));
+        self.say("()");
         visitor.visit_unit()
     }
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -218,7 +251,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.say(name);
+        self.say(&name_text(name));
         self.say("(");
         let value = visitor.visit_newtype_struct(self.inner())?;
         self.say(")");
@@ -253,7 +286,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
         len: usize,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.say(name);
+        self.say(&name_text(name));
         self.deserialize_tuple(len, visitor)
     }
     fn deserialize_map<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Error> {
@@ -269,7 +302,10 @@ impl<'de> Deserializer<'de> for Asked<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.say(name);
+        // Of a variant the name has been said.
+        if !name.is_empty() {
+            self.say(&name_text(name));
+        }
         self.say(" { ");
         let (names, left) = (Some(fields), fields.len());
         let value = visitor.visit_seq(Fields { asked: self.inner(), names, left, at: 0 })?;
@@ -282,15 +318,17 @@ impl<'de> Deserializer<'de> for Asked<'_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.say(name);
+        let number = self.enums.number(type_name::<V::Value>(), name, variants);
+        let called = name_text(&self.enums.0[number].name);
+        self.say(&called);
         if self.is_deep() {
             return Err(Error::custom("an enum that holds itself"));
         }
-        let variant = self.enums.choose(name, variants);
+        let variant = self.enums.choose(number);
         let mut holds = String::new();
         let asked = Asked { out: &mut holds, enums: self.enums, depth: self.depth + 1 };
         let value = visitor.visit_enum(Variant { asked, variant });
-        self.enums.seen(name, variant, holds);
+        self.enums.seen(number, variant, holds);
         value
     }
     fn is_human_readable(&self) -> bool {
@@ -316,7 +354,7 @@ impl<'de> SeqAccess<'de> for Fields<'_> {
             self.asked.say(", ");
         }
         if let Some(name) = self.names.and_then(|names| names.get(self.at)) {
-            self.asked.say(name);
+            self.asked.say(&name_text(name));
             self.asked.say(": ");
         }
         self.at += 1;

@@ -1,11 +1,11 @@
 //! The coordinator by itself: told news and the time by hand.
 
 use super::*;
-use crate::time::VirtualClock;
 use crate::checkpoint::{Committers, Coordinator, Savepoints, Tracked};
 use crate::error::ErrorKind;
 use crate::testing::Failure;
 use crate::time::Millis;
+use crate::time::VirtualClock;
 use std::sync::Mutex;
 use std::sync::mpsc;
 use std::time::Duration;

@@ -12,6 +12,7 @@ use crate::op::kind::Ends;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Tail};
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, KeyTable, Mode, schema_of};
 use crate::time::Grid;
 use std::convert::Infallible;
@@ -155,7 +156,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, F::Value, M>()
+        Ok(Shape::Last.of(schema_of::<F::Key, F::Value, M>()?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -13,7 +13,8 @@ use crate::process::kinds::TimerKinds;
 use crate::process::saved::{SHARED, begin_save, restore, save_more};
 use crate::process::states::Moment;
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, read_all, schema_of_two};
+use crate::state::shape::Kind as Shape;
+use crate::state::{Keep, Mode, and_schema, read_all, schema_of_states};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -186,7 +187,10 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of_two::<Q, P::State, P::Shared, M>()
+        let mut names = Vec::new();
+        self.process.describe(&mut names);
+        let states = schema_of_states::<Q, P::State, M>(&names)?;
+        Ok(Shape::BroadcastProcess.of(and_schema::<P::Shared, M>(states)?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -11,6 +11,7 @@ use crate::metrics::Counter;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
@@ -268,7 +269,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        Ok(Shape::Sessions.of(schema_of::<F::Key, A::Acc, M>()?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

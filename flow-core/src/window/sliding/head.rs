@@ -8,6 +8,7 @@ use crate::checkpoint::records::Part;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
@@ -312,7 +313,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        Ok(Shape::SlidingWindows.of(schema_of::<F::Key, A::Acc, M>()?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

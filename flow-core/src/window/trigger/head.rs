@@ -10,6 +10,7 @@ use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Clock, Timestamp, VirtualClock};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, Row, row};
@@ -325,7 +326,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        Ok(Shape::TriggeredWindows.of(schema_of::<F::Key, A::Acc, M>()?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

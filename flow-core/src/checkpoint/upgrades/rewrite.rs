@@ -1,0 +1,218 @@
+//! Converts the bytes of a key group: its records as they are, but for the values in them.
+
+use super::plan::Plan;
+use crate::checkpoint::records::{Part, Record, Records, framed, section};
+use crate::state::shape::{Area, Defs, Fault, Layout, Node, State, decode, skip};
+
+/// What is wrong, and with which key, if that is known.
+type Wrong = (Option<String>, Fault);
+
+fn nobody(what: impl ToString) -> Wrong {
+    (None, what.to_string())
+}
+
+/// The records of a group, their values converted by `plans`, one for each value of the state.
+pub(super) fn group(old: &State, plans: &[Plan], bytes: &[u8]) -> Result<Vec<u8>, Wrong> {
+    let (mut out, mut area) = (Vec::new(), None);
+    // What stands where, and where values are in it.
+    let (types, slots) = (old.layout(), old.kind.layout());
+    for record in Records(bytes) {
+        match record.map_err(nobody)? {
+            Record::Section { name, header } => {
+                section(name, header, &mut out);
+                area = area_of(&types, name);
+            }
+            Record::Put { key, value } => {
+                framed(1, key, &mut out);
+                let Some(at) = area else {
+                    framed(1, value, &mut out);
+                    continue;
+                };
+                let walk = Walk { state: old, plans };
+                let new = walk.area(&types.areas[at], &slots.areas[at], value);
+                framed(
+                    1,
+                    &new.map_err(|(at, what)| (at.or_else(|| key_of(old, &types.areas, area, key)), what))?,
+                    &mut out,
+                );
+            }
+            Record::Removed { .. } | Record::Dropped { .. } => {
+                return Err(nobody("it says what has changed, and not what there is"));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Which area the section of this name is; none for what is not the head's.
+fn area_of(types: &Layout, name: &[u8]) -> Option<usize> {
+    let (part, name) = name.split_first()?;
+    types.areas.iter().position(|area| match area {
+        Area::Entries { section, .. } => *part == Part::Head as u8 && section.is_some() != name.is_empty(),
+        Area::Piece(_) => *part == Part::Piece as u8,
+    })
+}
+
+fn key_of(old: &State, areas: &[Area], area: Option<usize>, mut key: &[u8]) -> Option<String> {
+    let Area::Entries { key: node, .. } = &areas[area?] else { return None };
+    let mut json = String::new();
+    decode(node, &old.defs, &mut key, &mut json).ok().map(|()| json)
+}
+
+struct Walk<'a> {
+    state: &'a State,
+    plans: &'a [Plan],
+}
+
+impl Walk<'_> {
+    fn area(&self, types: &Area, slots: &Area, mut value: &[u8]) -> Result<Vec<u8>, Wrong> {
+        let bytes = &mut value;
+        let mut out = Vec::new();
+        match (types, slots) {
+            (Area::Entries { .. }, Area::Entries { value: slot, .. }) => {
+                self.node(slot, bytes, &mut out)?;
+            }
+            (Area::Piece(_), Area::Piece(fields)) => {
+                for (_, node) in fields {
+                    self.node(node, bytes, &mut out)?;
+                }
+            }
+            _ => return Err(nobody("its layout is not known")),
+        }
+        if bytes.is_empty() { Ok(out) } else { Err(nobody("something stands behind a value")) }
+    }
+
+    /// What an operator writes around its values.
+    fn node(&self, node: &Node, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Wrong> {
+        match node {
+            Node::Slot(slot) => {
+                let same = Plan::Same;
+                let plan = slot.checked_sub(1).and_then(|value| self.plans.get(value)).unwrap_or(&same);
+                let defs = &self.state.defs;
+                rewrite(plan, self.state.slot(*slot), defs, bytes, out).map_err(nobody)
+            }
+            Node::Option(inner) => match copy(1, bytes, out).map_err(nobody)? {
+                [0] => Ok(()),
+                _ => self.node(inner, bytes, out),
+            },
+            Node::List(inner) => {
+                let count = copy(4, bytes, out).map_err(nobody)?;
+                let count = count.iter().rev().fold(0u32, |n, byte| n << 8 | u32::from(*byte));
+                (0..count).try_for_each(|_| self.node(inner, bytes, out))
+            }
+            Node::Rest(inner) => {
+                while !bytes.is_empty() {
+                    self.node(inner, bytes, out)?;
+                }
+                Ok(())
+            }
+            Node::Struct(_, fields) => self.record(&fields.nodes(), bytes, out),
+            Node::Tagged(tags) => {
+                let tag = copy(1, bytes, out).map_err(nobody)?[0];
+                let (_, inner) =
+                    tags.get(usize::from(tag)).ok_or_else(|| nobody("a tag is of no kind of record"))?;
+                self.node(inner, bytes, out)
+            }
+            _ => rewrite(&Plan::Same, node, &self.state.defs, bytes, out).map_err(nobody),
+        }
+    }
+
+    /// Its first field may be a key, which is named where another cannot be converted.
+    fn record(&self, nodes: &[&Node], bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Wrong> {
+        let mut begin = *bytes;
+        for node in nodes {
+            self.node(node, bytes, out).map_err(|(key, what)| {
+                let mut json = String::new();
+                let is_key = **nodes.first().unwrap_or(&&Node::Unit) == Node::Slot(0);
+                let read = is_key && decode(&self.state.key, &self.state.defs, &mut begin, &mut json).is_ok();
+                (key.or(read.then_some(json)), what)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn copy<'a>(n: usize, bytes: &mut &'a [u8], out: &mut Vec<u8>) -> Result<&'a [u8], Fault> {
+    let (taken, rest) = bytes.split_at_checked(n).ok_or("it is cut short")?;
+    *bytes = rest;
+    out.extend_from_slice(taken);
+    Ok(taken)
+}
+
+/// Copies bytes that `over` goes over, and gives them.
+fn copied<'a>(
+    bytes: &mut &'a [u8],
+    out: &mut Vec<u8>,
+    over: impl FnOnce(&mut &'a [u8]) -> Result<(), Fault>,
+) -> Result<&'a [u8], Fault> {
+    let before = *bytes;
+    over(bytes)?;
+    let taken = &before[..before.len() - bytes.len()];
+    out.extend_from_slice(taken);
+    Ok(taken)
+}
+
+/// Converts the value at the front of `bytes`.
+fn rewrite(plan: &Plan, node: &Node, defs: &Defs, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    match plan {
+        Plan::Same => copied(bytes, out, |bytes| skip(node, defs, bytes)).map(|_| ()),
+        Plan::Convert(chain) => {
+            let mut value = Vec::new();
+            copied(bytes, &mut value, |bytes| skip(node, defs, bytes))?;
+            for convert in chain {
+                let (mut rest, mut next) = (&value[..], Vec::new());
+                convert(&mut rest, &mut next)?;
+                if !rest.is_empty() {
+                    return Err("something stands behind a value".into());
+                }
+                value = next;
+            }
+            out.extend_from_slice(&value);
+            Ok(())
+        }
+        Plan::Inside(plans) => inside(plans, node, defs, bytes, out),
+    }
+}
+
+fn inside(
+    plans: &[Plan],
+    node: &Node,
+    defs: &Defs,
+    bytes: &mut &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let first = plans.first().unwrap_or(&Plan::Same);
+    let count = |bytes: &mut &[u8], out: &mut Vec<u8>| {
+        let mut count = 0;
+        copied(bytes, out, |bytes| {
+            count = crate::state::shape::take_length(bytes)?;
+            Ok(())
+        })?;
+        Ok::<usize, Fault>(count)
+    };
+    match node {
+        Node::Option(inner) => match copy(1, bytes, out)? {
+            [0] => Ok(()),
+            _ => rewrite(first, inner, defs, bytes, out),
+        },
+        Node::Seq(inner) => {
+            let count = count(bytes, out)?;
+            (0..count).try_for_each(|_| rewrite(first, inner, defs, bytes, out))
+        }
+        Node::Map(key, value) => {
+            let count = count(bytes, out)?;
+            (0..count).try_for_each(|_| {
+                rewrite(&Plan::Same, key, defs, bytes, out)?;
+                rewrite(first, value, defs, bytes, out)
+            })
+        }
+        Node::Tuple(nodes) => {
+            nodes.iter().zip(plans).try_for_each(|(node, plan)| rewrite(plan, node, defs, bytes, out))
+        }
+        Node::Struct(_, fields) => {
+            let both = fields.nodes().into_iter().zip(plans);
+            both.into_iter().try_for_each(|(node, plan)| rewrite(plan, node, defs, bytes, out))
+        }
+        _ => Err("there is nothing inside it".into()),
+    }
+}
