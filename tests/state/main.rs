@@ -1,0 +1,4 @@
+//! State in checkpoints: that of older types, of an older version of this library, and as text.
+
+mod pipelines;
+mod running;
