@@ -28,7 +28,10 @@ pub fn event(n: u64) -> Event {
     let side = match n % 3 {
         0 => Side3::None,
         1 => Side3::Amount(-(n as i32)),
-        _ => Side3::Both { left: (n % 2 == 0).then_some(n as u8), right: if n % 9 == 2 { f64::NAN } else { n as f64 / 4.0 } },
+        _ => Side3::Both {
+            left: (n % 2 == 0).then_some(n as u8),
+            right: if n % 9 == 2 { f64::NAN } else { n as f64 / 4.0 },
+        },
     };
     // Some come out of order.
     let at = (n * 3 / 2) as i64 - if n.is_multiple_of(7) { 4 } else { 0 };

@@ -32,17 +32,33 @@ pub fn check(name: &str, found: Vec<String>, expected: &[String]) {
 
 /// Runs the pipeline half way, into a savepoint; what has come out.
 pub fn begin(case: &Case, folder: &Path, parallelism: usize) -> Vec<String> {
+    begin_with(case, Checkpoints::to(folder), parallelism, EVENTS / 2)
+}
+
+/// The same with other settings, until so many records have been read.
+pub fn begin_with(case: &Case, checkpoints: Checkpoints, parallelism: usize, records: u64) -> Vec<String> {
     let out = Collected::new();
     let job = (case.job)(A_SECOND, out.clone()).parallelism(parallelism).batch_size(8);
-    let handle = job.checkpoints(Checkpoints::to(folder).every(Millis(20))).start().expect("it starts");
+    let handle = job.checkpoints(checkpoints.every(Millis(20))).start();
+    let handle = handle.unwrap_or_else(|error| panic!("{}: {error}", case.name));
     let since = Instant::now();
-    while handle.metrics().iter().all(|stage| stage.records_in < EVENTS / 2) {
+    while handle.metrics().iter().all(|stage| stage.records_in < records) {
         assert!(since.elapsed() < Duration::from_secs(60), "{} reads nothing", case.name);
         std::thread::sleep(Duration::from_millis(1));
     }
     handle.stop_with_savepoint().unwrap_or_else(|error| panic!("{}: {error}", case.name));
     handle.join().expect("it was stopped");
     out.take()
+}
+
+/// A copy of a folder.
+pub fn copied(folder: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().expect("a folder");
+    for file in std::fs::read_dir(folder).expect("it can be read") {
+        let file = file.expect("it can be read");
+        std::fs::copy(file.path(), copy.path().join(file.file_name())).expect("it can be copied");
+    }
+    copy
 }
 
 /// Goes on from what is in the folder, to the end.
