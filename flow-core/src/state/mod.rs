@@ -12,6 +12,7 @@ mod keep;
 mod key_slots;
 mod pane;
 mod schema;
+mod slot_track;
 mod slots;
 mod table;
 mod timer_track;
@@ -33,6 +34,9 @@ mod tests;
 
 #[cfg(test)]
 mod save_tests;
+
+#[cfg(test)]
+mod slot_tests;
 
 #[cfg(test)]
 mod timer_tests;
