@@ -3,19 +3,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+#[path = "snapshot/barriers.rs"]
+mod barriers;
 #[path = "snapshot/broadcast.rs"]
 mod broadcast;
 #[path = "snapshot/joined.rs"]
 mod joined;
+#[path = "snapshot/pipelines.rs"]
+mod pipelines;
 
 use flow_core::exchange::{KEY_GROUPS, instance_of};
 use flow_core::host::{Host, Instance, Launch, Progress, Task};
 use flow_core::op::kind::{Replayable, Unbounded};
 use flow_core::prelude::*;
-use flow_core::process::Ttl;
-use flow_core::process::states::{Plain, Timed, TimedEntries, WithFunction};
 use flow_core::source::{ChannelSource, Source};
 use flow_core::stage::OpenCx;
+use pipelines::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -32,6 +35,10 @@ struct Saving {
     after: Arc<Mutex<State>>,
     /// Rounds after which the state is written again.
     every: usize,
+    /// The state at each of these checkpoints.
+    checkpoints: Arc<Mutex<Vec<State>>>,
+    /// The number of the checkpoint that is written whole and at once; there the run ends.
+    at: Option<usize>,
 }
 
 /// Units of a slice: a bucket with entries takes up more.
@@ -54,18 +61,32 @@ impl Host for Saving {
             }
         }
         let (mut after, mut whole) = (State::new(), true);
+        let (mut begun, mut stopped) = (0, false);
         exhaust(&mut tasks, &mut |tasks, round| {
             // Not for ever: to write is to do something.
             if round < 60 && round % self.every.max(1) == 0 {
+                take(tasks, &owners, &mut after)?;
+                if begun > 0 {
+                    self.checkpoints.lock().unwrap().push(after.clone());
+                }
+                if self.at == Some(begun) {
+                    after.clear();
+                    tasks.iter_mut().try_for_each(|task| task.begin_save(true, usize::MAX))?;
+                    take(tasks, &owners, &mut after)?;
+                    *self.checkpoints.lock().unwrap() = vec![after.clone()];
+                    stopped = true;
+                    return Ok(false);
+                }
+                begun += 1;
                 save(tasks, &owners, &mut after, std::mem::take(&mut whole))?;
             }
-            Ok(())
+            Ok(true)
         })?;
-        if tasks.iter().all(Task::is_done) {
+        if stopped || tasks.iter().all(Task::is_done) {
             return Ok(());
         }
         tasks.iter_mut().for_each(|task| task.barrier(1));
-        exhaust(&mut tasks, &mut |_, _| Ok(()))?;
+        exhaust(&mut tasks, &mut |_, _| Ok(true))?;
         save(&mut tasks, &owners, &mut after, whole)?;
         take(&mut tasks, &owners, &mut after)?;
         *self.after.lock().unwrap() = after;
@@ -105,10 +126,12 @@ fn owners(tasks: &[Task]) -> Vec<Vec<usize>> {
     (0..tasks.len()).map(owned).collect()
 }
 
-/// Steps them until nobody can go on; before each round it calls `also`.
-fn exhaust(tasks: &mut [Task], also: &mut dyn FnMut(&mut [Task], usize) -> Result<()>) -> Result<()> {
+/// Steps them until nobody can go on; before each round it calls `also`, which may end that.
+fn exhaust(tasks: &mut [Task], also: &mut dyn FnMut(&mut [Task], usize) -> Result<bool>) -> Result<()> {
     for round in 1.. {
-        also(tasks, round)?;
+        if !also(tasks, round)? {
+            break;
+        }
         let mut made = false;
         for task in tasks.iter_mut().filter(|task| !task.is_done()) {
             made |= matches!(task.step(0, false)?, Progress::Made | Progress::Done);
@@ -189,197 +212,6 @@ fn compare(pipeline: Pipeline, records: &[Record], cut: usize, p: usize, q: usiz
     state
 }
 
-fn rolling(job: &mut Job, records: Fed, shown: Shown) {
-    job.add(source(records).at_least_once().key_by(|r| r.0).sum(|r| r.1).for_each(show(&shown)));
-}
-
-/// A rolling operator whose state is text, behind another keyed operator.
-fn texts(job: &mut Job, records: Fed, shown: Shown) {
-    let counted = source(records).at_least_once().key_by(|r| r.0).count();
-    let texts = counted.key_by(|c| c.0).fold(String::new(), |text, (_, n)| *text += &format!(" {n}"));
-    job.add(texts.for_each(show(&shown)));
-}
-
-fn firsts(job: &mut Job, records: Fed, shown: Shown) {
-    job.add(source(records).at_least_once().key_by(|r| r.0).dedup_first().for_each(show(&shown)));
-}
-
-/// With a time to live that is never over.
-fn firsts_for_long(job: &mut Job, records: Fed, shown: Shown) {
-    let firsts = source(records).at_least_once().key_by(|r| r.0).dedup_first().ttl(Millis(1_000_000));
-    job.add(firsts.for_each(show(&shown)));
-}
-
-fn lasts(job: &mut Job, records: Fed, shown: Shown) {
-    let records = source(records).at_least_once().take(u64::MAX);
-    job.add(records.key_by(|r| r.0).dedup_last().for_each(show(&shown)));
-}
-
-fn tops(job: &mut Job, records: Fed, shown: Shown) {
-    job.add(source(records).at_least_once().key_by(|r| r.0).top_n(3, |r| r.1).for_each(show(&shown)));
-}
-
-fn windows(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
-    let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100)));
-    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
-}
-
-/// Windows that have fired take elements and fire again.
-fn lateness(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2);
-    let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100))).lateness(Millis(1_000_000));
-    job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
-}
-
-/// The same for windows that overlap: by a running table, and by two stacks.
-fn sliding_sums(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2);
-    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).lateness(Millis(1_000_000));
-    job.add(windows.aggregate(|a| a.sum(|r| r.1)).for_each(show(&shown)));
-}
-
-fn sliding_largest(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2);
-    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).lateness(Millis(1_000_000));
-    job.add(windows.aggregate(|a| a.max(|r| r.1)).for_each(show(&shown)));
-}
-
-/// The value a key has had last, told by a timer when it is old, and how often it has been told.
-#[derive(Clone)]
-struct Old;
-
-impl Process<u16, Record> for Old {
-    type State = (i64, u32);
-    type Out = (u16, i64, i64, u32);
-    type Timers = EventTimers;
-    fn state(&self) -> (i64, u32) {
-        (0, 0)
-    }
-    fn event(
-        &mut self,
-        (_, value, _): Record,
-        state: &mut (i64, u32),
-        ctx: &mut ProcessContext<'_, u16, Self::Out>,
-    ) -> std::result::Result<(), flow_core::op::operator::OpError> {
-        state.0 += value;
-        let at = ctx.timestamp();
-        ctx.set_timer(at + Millis(200));
-        if value % 7 == 0 {
-            ctx.set_interval(Millis(90));
-            ctx.delete_timer(at + Millis(200));
-        }
-        Ok(())
-    }
-    fn timer(
-        &mut self,
-        at: Timestamp,
-        state: &mut (i64, u32),
-        ctx: &mut ProcessContext<'_, u16, Self::Out>,
-    ) -> std::result::Result<(), flow_core::op::operator::OpError> {
-        state.1 += 1;
-        ctx.emit((*ctx.key(), at.millis(), state.0, state.1));
-        Ok(())
-    }
-}
-
-fn timers(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
-    job.add(timed.key_by(|r| r.0).process(Old).for_each(show(&shown)));
-}
-
-/// States with a time to live, which is not over within the test: a watermark is made anew behind the cut, and what is over by it
-/// may differ.
-fn lasting(job: &mut Job, records: Fed, shown: Shown) {
-    let ttl = Ttl::new(Millis(86_400_000));
-    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
-    let states = (
-        Timed::new(|| None::<i64>, ttl),
-        (
-            TimedEntries::new(MapState::<i64, u32>::new, ttl),
-            (
-                TimedEntries::new(ListState::<i64>::new, ttl.renewed_by_reading()),
-                (
-                    Plain(|| 0u32),
-                    (
-                        WithFunction(TimedEntries::new(|| ReducingState::new(|a: i64, b| a.max(b)), ttl)),
-                        (WithFunction(Plain(|| AggregatingState::new(|a| a.sum(|v: &i64| *v)))), ()),
-                    ),
-                ),
-            ),
-        ),
-    );
-    let counted = timed.key_by(|r| r.0).declare(states).on_event(
-        |(mut last, (map, (list, (seen, (largest, (sum, ())))))), (key, value, _): Record, ctx| {
-            *seen += 1;
-            *map.or_insert_with(value % 5, || 0) += 1;
-            let mut counts: Vec<_> = map.iter().map(|(k, n)| (*k, *n)).collect();
-            counts.sort_unstable();
-            if value > 0 {
-                list.push(value);
-            } else {
-                list.retain(|v| v % 2 == 0);
-            }
-            largest.add(value);
-            sum.add(&value).unwrap();
-            let folded = (largest.get().copied(), sum.get());
-            ctx.emit((key, *seen, *last, counts, list.len(), list.iter().sum::<i64>(), folded));
-            *last = Some(value);
-        },
-    );
-    job.add(counted.done().for_each(show(&shown)));
-}
-
-/// What is kept of a window, and state of the key behind it.
-fn processed(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
-    let windows = timed.key_by(|r| r.0).window(tumbling(Millis(100))).evict(last(3));
-    let growing = windows.process_window(0i64, |w, records| {
-        *w.state() += records.iter().map(|r| r.1).sum::<i64>();
-        let (key, start, sum) = (*w.key(), w.start(), *w.state());
-        records.iter().for_each(|r| w.emit((key, start, r.1, sum)));
-    });
-    job.add(growing.for_each(show(&shown)));
-}
-
-/// State of the key behind an aggregate, in windows that elements still join.
-fn evicted_and_aggregated(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
-    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40))).evict(last(Millis(30)));
-    let growing = windows.aggregate_window(
-        |a| (a.count(), a.max(|r| r.1)),
-        0u64,
-        |w, (count, max)| {
-            *w.state() += count;
-            let row = (*w.key(), w.start(), max, *w.state());
-            w.emit(row);
-        },
-    );
-    job.add(growing.for_each(show(&shown)));
-}
-
-/// Windows that fire early, as they are and what is new.
-fn triggered(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
-    let windows = timed.key_by(|r| r.0).window(sliding(Millis(100), Millis(40)));
-    let windows = windows.trigger(|t| t.early(Millis(30)).count(3).when(|r| r.1 % 7 == 0));
-    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
-}
-
-fn purging_sessions(job: &mut Job, records: Fed, shown: Shown) {
-    let timed = source(records).at_least_once().event_time(|r| r.2).disorder(Millis(50));
-    let windows = timed.key_by(|r| r.0).window(session(Millis(60))).lateness(Millis(1_000_000));
-    let windows = windows.trigger(|t| t.count(2).purging());
-    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
-}
-
-/// On a clock that stands still while the test steps, so that everything is in one window.
-fn clocked(job: &mut Job, records: Fed, shown: Shown) {
-    let keyed = source(records).at_least_once().key_by(|r| r.0);
-    let windows = keyed.window(tumbling(Millis(86_400_000_000)).time(processing));
-    job.add(windows.aggregate(|a| (a.count(), a.sum(|r| r.1))).for_each(show(&shown)));
-}
-
 /// Records in order of time, up to a disorder below 50.
 fn records() -> impl Strategy<Value = Vec<Record>> {
     prop::collection::vec((0u16..40, -1000i64..1000, 0i64..49), 0..300).prop_map(|raw| {
@@ -406,13 +238,7 @@ proptest! {
         q in 1usize..5,
     ) {
         let cut = restful((records.len() as f64 * cut) as usize, &records);
-        let pipelines = [
-            rolling as Pipeline, texts, windows, lateness, sliding_sums, sliding_largest, firsts, firsts_for_long,
-            lasts, tops, timers, lasting, processed, evicted_and_aggregated, triggered, purging_sessions, clocked,
-            joined::in_windows, joined::in_sessions, joined::within, joined::as_of, joined::looked_up, joined::forever, joined::for_long,
-            broadcast::beside_all,
-        ];
-        for (number, pipeline) in pipelines.into_iter().enumerate() {
+        for (number, pipeline) in PIPELINES.into_iter().enumerate() {
             let state = compare(pipeline, &records, cut, p, q);
             // Elements without a key meet nobody, so a join keeps none of them.
             let keyed = records[..cut].iter().any(|r| r.0 % 5 != 0);

@@ -43,6 +43,9 @@ struct Inner {
     sections: u32,
     /// Why it cannot be written.
     failed: Option<Error>,
+    /// How many entries have been written.
+    #[cfg(test)]
+    written: usize,
 }
 
 #[derive(Default)]
@@ -127,7 +130,14 @@ impl Groups {
     fn to(to: To, whole: bool, owned: &[usize], had: Had) -> Self {
         let of = |group| Group { owned: owned.contains(&group), ..Group::default() };
         let groups = (0..KEY_GROUPS).map(of).collect();
-        let inner = Inner { to, groups, sections: NONE, failed: None };
+        let inner = Inner {
+            to,
+            groups,
+            sections: NONE,
+            failed: None,
+            #[cfg(test)]
+            written: 0,
+        };
         Groups { whole, had, inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -201,7 +211,17 @@ impl Groups {
             if group.bytes.len() >= BLOCK {
                 inner.hand_on(at);
             }
+            #[cfg(test)]
+            {
+                inner.written += 1;
+            }
         }
+    }
+
+    /// How many entries have been written.
+    #[cfg(test)]
+    pub fn written(&self) -> usize {
+        self.lock().written
     }
 
     /// A key has left.

@@ -6,7 +6,7 @@ use super::kinds::TimerKinds;
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, Timestamp};
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -46,7 +46,7 @@ where
     C: Chain,
     F: KeyFn<C::Out, Key: Keep<M>>,
     P: Process<F::Key, F::Value, C::Stamp, State: Keep<M>>,
-    M: 'static,
+    M: Mode,
     ItemOf<F::Key, F::Value, C::Stamp, P>: Send + 'static,
 {
     type Out = ItemOf<F::Key, F::Value, C::Stamp, P>;

@@ -18,7 +18,7 @@ use crate::op::operator::{OpError, Operator, Then};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::{Chain, Either, Key, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Terminal, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use std::marker::PhantomData;
 
 /// A record of either stream, with its key.
@@ -209,7 +209,7 @@ where
     S: Stamp,
     P: Process<Q, Either<L, R>, S, State: Keep<M>>,
     E: SideEnds,
-    M: 'static,
+    M: Mode,
     ItemOf<Q, Either<L, R>, S, P>: Send + 'static,
 {
     type Out = ItemOf<Q, Either<L, R>, S, P>;

@@ -7,7 +7,7 @@ use super::states::{Moment, On};
 use crate::error::Result;
 use crate::op::operator::{OpError, operator_error};
 use crate::stage::{Faults, Fire, Meta, OpenCx, Push, Stamp};
-use crate::state::{KeyTable, Timer};
+use crate::state::{KeyTable, Mode, Timer};
 use crate::time::Timestamp;
 
 /// Timers that fire between two looks at the room downstream.
@@ -23,10 +23,10 @@ const SWEPT_AT_ONCE: usize = 4096;
 /// How many look-ups are under way at once.
 pub const AHEAD: usize = 32;
 
-/// State `St` of keys `K` and what is around it, with `N` behind it.
-pub struct Core<K, St, O, S: Stamp, P: TimerKinds, N> {
+/// State `St` of keys `K` and what is around it, with `N` behind it, in a pipeline of mode `M`.
+pub struct Core<K, St, O, S: Stamp, P: TimerKinds, N, M: Mode> {
     /// The state of each key.
-    pub table: KeyTable<K, St>,
+    pub table: KeyTable<K, St, M>,
     /// Timers, watermark and clock.
     pub around: Around<K>,
     /// What lies behind.
@@ -50,13 +50,14 @@ pub struct Keys<Same, Hash> {
     pub hash: Hash,
 }
 
-impl<K, St, O, S, P, N> Core<K, St, O, S, P, N>
+impl<K, St, O, S, P, N, M> Core<K, St, O, S, P, N, M>
 where
     K: Clone,
     P::Item<O>: 'static,
     S: Stamp,
     P: TimerKinds,
     N: Push<P::Item<O>, P::Stamp<S>>,
+    M: Mode,
 {
     /// With nothing kept.
     pub fn new(next: N, meta: Meta) -> Self {
@@ -79,11 +80,6 @@ where
         self.faults = cx.faults().clone();
         self.around.open(cx, &self.meta.id(), lives);
         opened.map_err(|error| operator_error(&self.meta, &error))
-    }
-
-    /// Whether there is no key and no timer.
-    pub fn keeps_nothing(&self) -> bool {
-        self.table.is_empty() && self.around.event.is_empty() && self.around.processing.is_empty()
     }
 
     /// Calls `f` for `item` with the state of the key that `is` the item's, made with `insert` where there is none, and passes on

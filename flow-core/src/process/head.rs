@@ -1,27 +1,27 @@
 //! The operator: a call for each record and for each timer that is due.
 
 use super::Process;
-use super::around::In;
+use super::around::{Around, In};
 use super::context::Context;
 use super::core::{AHEAD, Core, Keys};
 use super::kinds::TimerKinds;
-use super::saved::{restore, snapshot};
+use super::saved::{begin_save, foreign, restore, save_more};
 use super::states::Moment;
-use crate::checkpoint::Pieces;
+use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::op::rolling::Item;
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, schema_of_states};
+use crate::state::{Keep, Mode, schema_of_states};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
 /// The head of the stage of a process.
-pub struct ProcessHead<X, F: KeyFn<X>, P: Process<F::Key, F::Value, S>, S: Stamp, N, M> {
-    core: Core<F::Key, P::State, P::Out, S, P::Timers, N>,
+pub struct ProcessHead<X, F: KeyFn<X>, P: Process<F::Key, F::Value, S>, S: Stamp, N, M: Mode> {
+    core: Core<F::Key, P::State, P::Out, S, P::Timers, N, M>,
     key: F,
     process: P,
     types: PhantomData<fn(X) -> M>,
@@ -34,6 +34,7 @@ where
     S: Stamp,
     ItemOf<F::Key, F::Value, S, P>: Send + 'static,
     N: Push<ItemOf<F::Key, F::Value, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
+    M: Mode,
 {
     pub fn new(key: F, process: P, next: N, meta: Meta) -> Self {
         ProcessHead { core: Core::new(next, meta), key, process, types: PhantomData }
@@ -70,7 +71,7 @@ where
     S: Stamp,
     ItemOf<F::Key, F::Value, S, P>: Send + 'static,
     N: Push<ItemOf<F::Key, F::Value, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -152,9 +153,13 @@ where
         self.core.around.deadline()
     }
 
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let key = &self.key;
-        snapshot::<M, _, _>(&self.core.table, &self.core.around, out, |k| key.hash(k))
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let (core, key) = (&mut self.core, self.key.clone());
+        begin_save(&mut core.table, &mut core.around, out, move |k| key.hash(k))
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        save_more(&mut self.core.table, &mut self.core.around, left)
     }
 
     fn schema(&self) -> String {
@@ -166,11 +171,12 @@ where
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let ProcessHead { core, key, process, .. } = self;
         let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
-        restore::<M, _, _, _, _>(&mut core.table, &mut core.around, bytes, &keys, |state, hash, around| {
+        let watch = |state: &mut P::State, hash, around: &mut Around<F::Key>| {
             if P::LIVES {
                 let watch = &mut |on, at| around.watched.add(on, at, hash);
                 process.settle(state, Moment::ANEW, &mut 0, watch);
             }
-        })
+        };
+        restore(&mut core.table, &mut core.around, bytes, &keys, watch, |_| Err(foreign()))
     }
 }

@@ -1,83 +1,99 @@
-//! How the state of a process is written down, key group by key group.
+//! How the state of a process is written down: a section for each kind of thing.
 //!
 //! ```text
-//! entries ( key state )^entries  timers  timers of the clock         timers: count ( key time interval )^count
+//! name of a section    entries
+//! 0                    key -> state
+//! 1                    timers in event time, as `state/timer_track.rs` writes them
+//! 2                    timers of the clock
+//! 3                    nothing -> what every instance has: of a process beside a stream for all
 //! ```
 //!
-//! Counts are little-endian u32, times and intervals i64. Timers stand in the order in which they would fire, which is kept within
-//! a group.
+//! Timers come back in the order of their numbers, which is that in which they were set; it is kept within a group.
 
 use super::around::{Around, In};
 use super::core::Keys;
-use crate::checkpoint::Pieces;
-use crate::error::Result;
-use crate::state::{Keep, KeyTable, Timers};
+use crate::checkpoint::records::{Part, broken};
+use crate::checkpoint::{Groups, each_entry};
+use crate::error::{Error, Result};
+use crate::state::{Keep, KeyTable, Mode, read_all, read_timer};
 use crate::time::Timestamp;
-use crate::window::take_bytes as take;
 
-/// Writes the state and the timers of all keys.
-pub fn snapshot<M, K: Keep<M>, St: Keep<M>>(
-    table: &KeyTable<K, St>,
-    around: &Around<K>,
-    out: &mut Pieces,
-    hash_of: impl Fn(&K) -> u64,
-) -> Result<()> {
-    if table.is_empty() && around.event.is_empty() && around.processing.is_empty() {
-        return Ok(());
-    }
-    K::kept(|| {
-        out.list(table.iter().map(|e| (hash_of(&e.0), e)), |(key, state), out| {
-            key.write(out)?;
-            state.write(out)
-        })?;
-        timers::<M, K>(&around.event, out)?;
-        timers::<M, K>(&around.processing, out)
-    })
-}
+const STATES: &[u8] = &[0];
+const TIMERS: [(In, &[u8]); 2] = [(In::Event, &[1]), (In::Processing, &[2])];
+/// The name of the section of what every instance has.
+pub const SHARED: &[u8] = &[3];
 
-fn timers<M, K: Keep<M>>(timers: &Timers<K>, out: &mut Pieces) -> Result<()> {
-    out.list(timers.iter().map(|timer| (timer.0, timer)), |(_, key, at, every), out| {
-        key.write(out)?;
-        out.extend_from_slice(&at.0.to_le_bytes());
-        out.extend_from_slice(&every.to_le_bytes());
-        Ok(())
-    })
-}
-
-/// Adds what [`snapshot`] wrote; `watch` looks at each state.
-pub fn restore<M, K, St, Same, Hash>(
-    table: &mut KeyTable<K, St>,
+/// Begins to write the state and the timers of all keys.
+pub fn begin_save<M: Mode, K: Keep<M>, St: Keep<M>>(
+    table: &mut KeyTable<K, St, M>,
     around: &mut Around<K>,
-    mut bytes: &[u8],
+    out: &Groups,
+    hash_of: impl Fn(&K) -> u64 + Send + 'static,
+) -> Result<()> {
+    table.begin_save_as(out, Part::Head, STATES, hash_of)?;
+    TIMERS.into_iter().try_for_each(|(time, name)| around.timers(time).begin_save(out, Part::Head, name))
+}
+
+/// Goes on with it, as far as `left` allows; whether all is written.
+pub fn save_more<M: Mode, K, St>(
+    table: &mut KeyTable<K, St, M>,
+    around: &mut Around<K>,
+    left: &mut usize,
+) -> bool {
+    table.save_more(left) && TIMERS.into_iter().all(|(time, _)| around.timers(time).save_more(left))
+}
+
+/// A timer as it was read: its number, its key, its time and its interval.
+type Read<K> = (u64, K, Timestamp, i64);
+
+/// Adds what [`begin_save`] wrote of a key group; `watch` looks at each state, `shared` is given what every instance has.
+pub fn restore<M, K, St, Same, Hash>(
+    table: &mut KeyTable<K, St, M>,
+    around: &mut Around<K>,
+    bytes: &[u8],
     keys: &Keys<Same, Hash>,
     watch: impl Fn(&mut St, u64, &mut Around<K>),
+    mut shared: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()>
 where
+    M: Mode,
     K: Keep<M> + Clone,
     St: Keep<M>,
     Same: Fn(&K, &K) -> bool,
     Hash: Fn(&K) -> u64,
 {
-    if bytes.is_empty() {
-        return Ok(());
-    }
     K::kept(|| {
-        for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
-            let (key, mut state) = (K::read(&mut bytes)?, St::read(&mut bytes)?);
-            let hash = (keys.hash)(&key);
-            watch(&mut state, hash, around);
-            table.reserve(1, &keys.hash);
-            table.entry(hash, |_| false, || (key, state));
-        }
-        for time in [In::Event, In::Processing] {
-            for _ in 0..u32::from_le_bytes(take(&mut bytes)?) {
-                let key = K::read(&mut bytes)?;
-                let at = Timestamp(i64::from_le_bytes(take(&mut bytes)?));
-                let every = i64::from_le_bytes(take(&mut bytes)?);
+        let mut timers: [Vec<Read<K>>; 2] = [Vec::new(), Vec::new()];
+        each_entry(bytes, &mut |name, key, value| {
+            match name {
+                STATES => {
+                    let (key, mut state) = (read_all::<M, K>(key)?, read_all::<M, St>(value)?);
+                    let hash = (keys.hash)(&key);
+                    watch(&mut state, hash, around);
+                    table.reserve(1, &keys.hash);
+                    table.entry(hash, |_| false, || (key, state));
+                }
+                SHARED => shared(value)?,
+                _ => {
+                    let of = TIMERS.iter().position(|(_, timers)| *timers == name).ok_or_else(foreign)?;
+                    timers[of].push(read_timer(key, value)?);
+                }
+            }
+            Ok(())
+        })?;
+        for ((time, _), mut timers) in TIMERS.into_iter().zip(timers) {
+            timers.sort_unstable_by_key(|timer| timer.0);
+            for (_, key, at, every) in timers {
                 let passed = around.passed(time);
                 around.timers(time).set_every(((keys.hash)(&key), &key, &keys.same), at, passed, every);
             }
         }
         Ok(())
     })
+}
+
+/// What is written is of another operator.
+#[cold]
+pub fn foreign() -> Error {
+    broken("it is not of a process, or of one of another kind")
 }

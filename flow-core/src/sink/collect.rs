@@ -65,6 +65,19 @@ impl<T> Collected<T> {
     }
 }
 
+#[cfg(test)]
+impl<T> Collected<T> {
+    /// Commits what any end has staged for these checkpoints and instances, and drops all else.
+    pub(crate) fn settle(&self, staged: &[(u64, u32)]) {
+        let mut shelves = self.lock();
+        for ((checkpoint, _, instance), items) in std::mem::take(&mut shelves.staged) {
+            if staged.contains(&(checkpoint, instance)) {
+                shelves.done.push((instance as usize, items));
+            }
+        }
+    }
+}
+
 /// See [`Stream::collect`].
 pub struct Collect<C, T> {
     prev: C,

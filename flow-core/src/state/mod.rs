@@ -13,8 +13,10 @@ mod key_slots;
 mod pane;
 mod schema;
 pub(crate) mod shape;
+mod slot_track;
 mod slots;
 mod table;
+mod timer_track;
 mod timers;
 mod track;
 
@@ -25,6 +27,7 @@ pub use pane::Pane;
 pub use schema::schema;
 pub use table::KeyTable;
 pub(crate) use table::read_all;
+pub(crate) use timer_track::read_timer;
 pub use timers::{Owner, Timer, Timers};
 
 #[cfg(test)]
@@ -32,3 +35,9 @@ mod tests;
 
 #[cfg(test)]
 mod save_tests;
+
+#[cfg(test)]
+mod slot_tests;
+
+#[cfg(test)]
+mod timer_tests;

@@ -141,14 +141,32 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         K: Keep<M>,
         V: Keep<M>,
     {
+        self.begin_save_as(out, part, &[], hash_of)
+    }
+
+    /// The same, in a section of this name: of an operator that has more than one.
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn begin_save_as(
+        &mut self,
+        out: &Groups,
+        part: Part,
+        name: &[u8],
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        V: Keep<M>,
+    {
         K::kept(|| {
-            let section = out.section(part, &[], &[]);
+            let section = out.section(part, name, &[]);
             let out = out.clone();
             self.slots.begin_save(|tracked| {
                 let gone = tracked.gone.since_last(|entry, out| entry.0.write(out));
                 match &gone {
                     Some(gone) if !out.is_whole() => write_gone(gone, &section, &out),
-                    None if !out.is_whole() => out.drop_sections(part, &[]),
+                    None if !out.is_whole() => out.drop_sections(part, name),
                     _ => {}
                 }
                 let whole = out.is_whole() || gone.is_none();
@@ -193,8 +211,9 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     }
 }
 
+/// Writes the keys that have left a table.
 #[inline(never)]
-fn write_gone(mut gone: &[u8], section: &Section, out: &Groups) {
+pub(super) fn write_gone(mut gone: &[u8], section: &Section, out: &Groups) {
     while let Some((group, key)) = next_gone(&mut gone) {
         out.remove(section, group, key);
     }

@@ -2,8 +2,9 @@
 //!
 //! A timer for a time that has passed is due at the next instant, as if time went on by single milliseconds. What is deleted is
 //! removed at once, so timers that are set and deleted for each record take no memory. The trees know no type of the user's: keys
-//! lie beside them.
+//! lie beside them. `timer_track.rs` says how they are written down.
 
+use super::timer_track::Tracked;
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -20,9 +21,11 @@ use std::collections::BTreeMap;
 /// assert_eq!(fired.collect::<Vec<_>>(), [1, 3], "one for each key and time");
 /// ```
 pub struct Timers<K> {
-    queue: Queue,
-    keys: Vec<Option<K>>,
+    pub(super) queue: Queue,
+    pub(super) keys: Vec<Option<K>>,
     free: Vec<u32>,
+    /// None before the first checkpoint.
+    pub(super) tracked: Option<Box<Tracked<K>>>,
 }
 
 /// A timer that is due.
@@ -42,36 +45,38 @@ pub struct Timer<K> {
 
 /// When a timer fires: what is due first, of that what was set for the earliest time, of that what was set first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
+pub(super) struct Turn {
     due: i64,
     at: i64,
-    order: u64,
+    pub order: u64,
 }
 
 /// Which timer it is: hash of the key, the length of its interval or 0, time, the place of the key. The interval of a key is found
 /// without its time.
-type Known = (u64, i64, i64, u32);
+pub(super) type Known = (u64, i64, i64, u32);
 
 #[derive(Default)]
-struct Queue {
-    turns: BTreeMap<Turn, Known>,
+pub(super) struct Queue {
+    pub turns: BTreeMap<Turn, Known>,
     known: BTreeMap<Known, Turn>,
-    set: u64,
+    /// How many have been set.
+    pub set: u64,
 }
 
 impl Queue {
-    fn add(&mut self, timer: Known, passed: Timestamp) {
+    fn add(&mut self, timer: Known, passed: Timestamp) -> Turn {
         let due = timer.2.max(passed.0.saturating_add(1));
         let turn = Turn { due, at: timer.2, order: self.set };
         self.set += 1;
         self.turns.insert(turn, timer);
         self.known.insert(timer, turn);
+        turn
     }
 
-    fn remove(&mut self, timer: &Known) {
-        if let Some(turn) = self.known.remove(timer) {
-            self.turns.remove(&turn);
-        }
+    fn remove(&mut self, timer: &Known) -> Option<Turn> {
+        let turn = self.known.remove(timer)?;
+        self.turns.remove(&turn);
+        Some(turn)
     }
 
     fn pop(&mut self, until: Timestamp) -> Option<(Turn, Known)> {
@@ -90,7 +95,7 @@ impl Queue {
 
 impl<K> Default for Timers<K> {
     fn default() -> Self {
-        Timers { queue: Queue::default(), keys: Vec::new(), free: Vec::new() }
+        Timers { queue: Queue::default(), keys: Vec::new(), free: Vec::new(), tracked: None }
     }
 }
 
@@ -113,7 +118,10 @@ impl<K: Clone> Timers<K> {
             u32::try_from(self.keys.len() - 1).expect("fewer timers than 2^32 fit into memory")
         });
         self.keys[place as usize] = Some(of.1.clone());
-        self.queue.add((of.0, every, at.0, place), passed);
+        let turn = self.queue.add((of.0, every, at.0, place), passed);
+        if let Some(tracked) = &mut self.tracked {
+            tracked.came(turn, &self.queue);
+        }
     }
 
     /// Whether a key has an interval of this length.
@@ -139,10 +147,10 @@ impl<K: Clone> Timers<K> {
     }
 
     fn remove(&mut self, timer: Option<Known>) {
-        if let Some(timer) = timer {
-            self.queue.remove(&timer);
-            self.keys[timer.3 as usize] = None;
-            self.free.push(timer.3);
+        if let Some(timer) = timer
+            && let Some(turn) = self.queue.remove(&timer)
+        {
+            self.leave(turn, timer);
         }
     }
 }
@@ -155,10 +163,19 @@ impl<K> Timers<K> {
 
     /// Takes the first, if it is due at `until`.
     pub fn pop(&mut self, until: Timestamp) -> Option<Timer<K>> {
-        let (turn, (hash, every, at, place)) = self.queue.pop(until)?;
+        let (turn, timer) = self.queue.pop(until)?;
+        self.leave(turn, timer)
+    }
+
+    /// What has left the queue.
+    fn leave(&mut self, turn: Turn, (hash, every, at, place): Known) -> Option<Timer<K>> {
         let key = self.keys[place as usize].take()?;
         self.free.push(place);
-        Some(Timer { key, hash, at: Timestamp(at), due: Timestamp(turn.due), every })
+        let timer = Timer { key, hash, at: Timestamp(at), due: Timestamp(turn.due), every };
+        if let Some(tracked) = &mut self.tracked {
+            tracked.left(turn, &timer, self.queue.turns.len());
+        }
+        Some(timer)
     }
 
     /// How many are set.
@@ -169,12 +186,5 @@ impl<K> Timers<K> {
     /// Whether none is set.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// All that are set, in the order in which they will fire: hash, key, time, interval.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &K, Timestamp, i64)> {
-        self.queue.turns.values().filter_map(|(hash, every, at, place)| {
-            self.keys[*place as usize].as_ref().map(|key| (*hash, key, Timestamp(*at), *every))
-        })
     }
 }

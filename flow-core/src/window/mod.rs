@@ -42,7 +42,6 @@ pub use count::{Counted, count};
 pub use evict::last;
 pub use late::{Late, Lateness};
 pub use process::WindowCx;
-pub(crate) use saved::take as take_bytes;
 pub use session::{Session, session, session_by};
 pub use sliding::{Sliding, sliding};
 pub use spec::{Global, Tumbling, Windowed, days, global, tumbling};

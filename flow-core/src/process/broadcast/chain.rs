@@ -11,7 +11,7 @@ use crate::op::{Chain, Either, Key, KeyFn, KeyTypes, KeyedStream, Kind, Proved, 
 use crate::process::chain::{listens, noted};
 use crate::process::kinds::TimerKinds;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::Grid;
 use std::marker::PhantomData;
 
@@ -179,7 +179,7 @@ where
     S: Stamp,
     P: BroadcastProcess<Q, L, B, S, State: Keep<M>, Shared: Keep<M>>,
     E: SideEnds,
-    M: 'static,
+    M: Mode,
     ItemOf<Q, L, B, S, P>: Send + 'static,
 {
     type Out = ItemOf<Q, L, B, S, P>;

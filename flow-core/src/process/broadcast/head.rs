@@ -1,21 +1,21 @@
 //! The operator: a [`Core`](crate::process::core::Core) of the keys, and the value that every instance has.
 
 use super::{BroadcastContext, BroadcastProcess};
-use crate::checkpoint::Pieces;
+use crate::checkpoint::Groups;
+use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::{Either, Key};
-use crate::process::around::In;
+use crate::process::around::{Around, In};
 use crate::process::context::Context;
 use crate::process::core::{Core, Keys};
 use crate::process::kinds::TimerKinds;
-use crate::process::saved::{restore, snapshot};
+use crate::process::saved::{SHARED, begin_save, restore, save_more};
 use crate::process::states::Moment;
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, and_schema, schema_of_states};
+use crate::state::{Keep, Mode, and_schema, read_all, schema_of_states};
 use crate::time::Timestamp;
-use crate::window::take_bytes as take;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -29,11 +29,13 @@ pub type ItemOf<Q, L, B, S, P> = <<P as BroadcastProcess<Q, L, B, S>>::Timers as
 pub type Crossing<Q, L, B, S> = (S, Either<(u64, Q, L), B>);
 
 /// The head of the stage.
-pub struct BroadcastHead<Q, L, B, P: BroadcastProcess<Q, L, B, S>, S: Stamp, N, M> {
-    core: Core<Q, P::State, P::Out, S, P::Timers, N>,
+pub struct BroadcastHead<Q, L, B, P: BroadcastProcess<Q, L, B, S>, S: Stamp, N, M: Mode> {
+    core: Core<Q, P::State, P::Out, S, P::Timers, N, M>,
     shared: P::Shared,
     /// Whether a record has been taken that all get, so that there is something to keep.
     heard: bool,
+    /// Whether one has been since the last checkpoint, or there has been none.
+    news: bool,
     process: P,
     types: PhantomData<fn(L, B) -> M>,
 }
@@ -45,10 +47,11 @@ where
     S: Stamp,
     ItemOf<Q, L, B, S, P>: Send + 'static,
     N: Push<ItemOf<Q, L, B, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
+    M: Mode,
 {
     pub fn new(process: P, next: N, meta: Meta) -> Self {
         let (core, shared) = (Core::new(next, meta), process.shared());
-        BroadcastHead { core, shared, heard: false, process, types: PhantomData }
+        BroadcastHead { core, shared, heard: false, news: true, process, types: PhantomData }
     }
 }
 
@@ -78,7 +81,7 @@ where
     S: Stamp,
     ItemOf<Q, L, B, S, P>: Send + 'static,
     N: Push<ItemOf<Q, L, B, S, P>, <P::Timers as TimerKinds>::Stamp<S>>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -97,7 +100,7 @@ where
 
     #[inline(never)]
     fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, B, S>>, n: usize) {
-        let BroadcastHead { core, shared, heard, process, .. } = self;
+        let BroadcastHead { core, shared, heard, news, process, .. } = self;
         let keys = keys::<Q>();
         core.around.forget_now();
         if P::LIVES {
@@ -120,7 +123,7 @@ where
                     });
                 }
                 Either::B(record) => {
-                    *heard = true;
+                    (*heard, *news) = (true, true);
                     if let Err(error) = process.broadcast(record, shared, &BroadcastContext { stamp }) {
                         core.fail(&error);
                     }
@@ -167,23 +170,20 @@ where
         self.core.around.deadline()
     }
 
-    /// ```text
-    /// heard shared^heard  what a process writes        heard: u8, 0 or 1
-    /// ```
     /// The value stands in each key group: who takes over any of them, at whatever parallelism, has it.
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let BroadcastHead { core, shared, heard, .. } = self;
-        if !*heard && core.keeps_nothing() {
-            return Ok(());
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let BroadcastHead { core, shared, heard, news, .. } = self;
+        begin_save(&mut core.table, &mut core.around, out, hash_key)?;
+        if *heard && (std::mem::take(news) || out.is_whole()) {
+            let mut value = Vec::new();
+            <P::Shared as Keep<M>>::write(shared, &mut value)?;
+            out.put_everywhere(&out.section(Part::Head, SHARED, &[]), &[], &value);
         }
-        Q::kept(|| {
-            let mut value = vec![u8::from(*heard)];
-            if *heard {
-                <P::Shared as Keep<M>>::write(shared, &mut value)?;
-            }
-            out.each().for_each(|piece| piece.extend_from_slice(&value));
-            snapshot::<M, _, _>(&core.table, &core.around, out, hash_key)
-        })
+        Ok(())
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        save_more(&mut self.core.table, &mut self.core.around, left)
     }
 
     fn schema(&self) -> String {
@@ -193,29 +193,17 @@ where
         Shape::BroadcastProcess.of(and_schema::<P::Shared, M>(states))
     }
 
-    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let BroadcastHead { core, shared, heard, process, .. } = self;
-        Q::kept(|| {
-            let [has] = take(&mut bytes)?;
-            if has != 0 {
-                (*shared, *heard) = (P::Shared::read(&mut bytes)?, true);
+        let watch = |state: &mut P::State, hash, around: &mut Around<Q>| {
+            if P::LIVES {
+                let watch = &mut |on, at| around.watched.add(on, at, hash);
+                process.settle(state, Moment::ANEW, &mut 0, watch);
             }
+        };
+        restore(&mut core.table, &mut core.around, bytes, &keys::<Q>(), watch, |value| {
+            (*shared, *heard) = (read_all::<M, P::Shared>(value)?, true);
             Ok(())
-        })?;
-        restore::<M, _, _, _, _>(
-            &mut core.table,
-            &mut core.around,
-            bytes,
-            &keys::<Q>(),
-            |state, hash, around| {
-                if P::LIVES {
-                    process
-                        .settle(state, Moment::ANEW, &mut 0, &mut |on, at| around.watched.add(on, at, hash));
-                }
-            },
-        )
+        })
     }
 }
