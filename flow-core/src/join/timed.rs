@@ -6,13 +6,13 @@ use super::held::{Held, Line};
 use super::nothing::is_nothing;
 use super::side::Crossing;
 use super::tardy::Tardy;
-use crate::checkpoint::Pieces;
+use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, KeySlots, schema_of_two, write_key};
+use crate::state::{Keep, KeySlots, Mode, schema_of_two};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
 use crate::window::late::Policy;
@@ -69,9 +69,9 @@ type Leaving<Q, T> = (Timestamp, u64, Q, T);
 type Kept<L, R> = (Sides<L, R>, Next);
 
 /// The head of the stage.
-pub struct TimedHead<Q, L, R, W: Way<L, R>, P, S, N, M> {
+pub struct TimedHead<Q, L, R, W: Way<L, R>, P, S, N, M: Mode> {
     way: W,
-    keys: KeySlots<Q, Kept<L, R>>,
+    keys: KeySlots<Q, Kept<L, R>, M>,
     due: Due,
     /// How many elements have arrived.
     arrived: u64,
@@ -80,10 +80,10 @@ pub struct TimedHead<Q, L, R, W: Way<L, R>, P, S, N, M> {
     sorted: bool,
     tardy: Tardy,
     next: N,
-    types: PhantomData<fn() -> (P, S, M)>,
+    types: PhantomData<fn() -> (P, S)>,
 }
 
-impl<Q, L, R, W: Way<L, R>, P, S, N, M> TimedHead<Q, L, R, W, P, S, N, M> {
+impl<Q, L, R, W: Way<L, R>, P, S, N, M: Mode> TimedHead<Q, L, R, W, P, S, N, M> {
     pub fn new(way: W, next: N, meta: Meta) -> Self {
         TimedHead {
             way,
@@ -108,6 +108,7 @@ where
     P: Policy<(Q, W::Out), Either<L, R>>,
     S: Stamp,
     N: Push<P::Emit, S>,
+    M: Mode,
 {
     fn add(&mut self, item: Crossing<Q, L, R>) {
         let Item { hash, time, route: key, load } = item;
@@ -163,7 +164,7 @@ where
     P: Policy<(Q, W::Out), Either<L, R>>,
     S: Stamp,
     N: Push<P::Emit, S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -220,48 +221,38 @@ where
         self.way.passes(w)
     }
 
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let mut slots = self.keys.iter().peekable();
-        if slots.peek().is_none() {
-            return Ok(());
-        }
-        Q::kept(|| {
-            slots.try_for_each(|(hash, slot)| {
-                let out = out.of(hash);
-                write_key(&slot.key, hash_key, out)?;
-                slot.value.0.left.write(out)?;
-                slot.value.0.right.write(out)
-            })
+    /// ```text
+    /// key -> left right        as `Line::write` does
+    /// ```
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.keys.begin_save(out, &[], hash_key, |(sides, _), out| {
+            sides.left.write::<M>(out)?;
+            sides.right.write::<M>(out)
         })
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.keys.save_more(left)
     }
 
     fn schema(&self) -> Result<String> {
         Ok(Shape::TimedJoin.of(schema_of_two::<Q, L, R, M>()?))
     }
 
-    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         Q::kept(|| {
-            while !bytes.is_empty() {
-                let key = Q::read(&mut bytes)?;
-                let sides = Sides { left: Line::<L>::read(&mut bytes)?, right: Line::<R>::read(&mut bytes)? };
+            each_entry(bytes, &mut |_, key, mut value| {
+                let sides = Sides { left: Line::<L>::read(&mut value)?, right: Line::<R>::read(&mut value)? };
                 let youngest = [sides.left.youngest(), sides.right.youngest()].into_iter().flatten().max();
                 // Instances that are one now may have given the same numbers; those given from here on are new.
                 self.arrived = self.arrived.max(youngest.map_or(0, |born| born.saturating_add(1)));
-                let (hash, kept) = (hash_key(&key), (sides, Next::NEVER));
-                let slot = if is_nothing(&key) {
-                    self.keys.insert_apart(hash, key, kept)
-                } else {
-                    self.keys.insert(hash, key, kept)
-                };
+                let slot = self.keys.put_back(key, hash_key, (sides, Next::NEVER))?;
                 // It is looked at when the first watermark comes.
                 if let Some(entry) = self.keys.get(slot) {
                     self.due.at(&mut entry.value.1, slot, i64::MIN.into());
                 }
-            }
-            Ok(())
+                Ok(())
+            })
         })
     }
 }

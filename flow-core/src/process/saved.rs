@@ -12,8 +12,8 @@
 
 use super::around::{Around, In};
 use super::core::Keys;
-use crate::checkpoint::Groups;
-use crate::checkpoint::records::{Part, Record, Records, broken};
+use crate::checkpoint::records::{Part, broken};
+use crate::checkpoint::{Groups, each_entry};
 use crate::error::{Error, Result};
 use crate::state::{Keep, KeyTable, Mode, read_all, read_timer};
 use crate::time::Timestamp;
@@ -64,27 +64,23 @@ where
 {
     K::kept(|| {
         let mut timers: [Vec<Read<K>>; 2] = [Vec::new(), Vec::new()];
-        let mut section: &[u8] = &[];
-        for record in Records(bytes) {
-            match (record?, section) {
-                (Record::Section { name, .. }, _) => section = name,
-                (Record::Put { key, value }, STATES) => {
+        each_entry(bytes, &mut |name, key, value| {
+            match name {
+                STATES => {
                     let (key, mut state) = (read_all::<M, K>(key)?, read_all::<M, St>(value)?);
                     let hash = (keys.hash)(&key);
                     watch(&mut state, hash, around);
                     table.reserve(1, &keys.hash);
                     table.entry(hash, |_| false, || (key, state));
                 }
-                (Record::Put { value, .. }, SHARED) => shared(value)?,
-                (Record::Put { key, value }, name) => {
+                SHARED => shared(value)?,
+                _ => {
                     let of = TIMERS.iter().position(|(_, timers)| *timers == name).ok_or_else(foreign)?;
                     timers[of].push(read_timer(key, value)?);
                 }
-                (Record::Removed { .. } | Record::Dropped { .. }, _) => {
-                    return Err(broken("something is gone"));
-                }
             }
-        }
+            Ok(())
+        })?;
         for ((time, _), mut timers) in TIMERS.into_iter().zip(timers) {
             timers.sort_unstable_by_key(|timer| timer.0);
             for (_, key, at, every) in timers {

@@ -25,8 +25,8 @@ pub struct Collected<T>(Arc<Mutex<Shelves<T>>>);
 struct Shelves<T> {
     /// What counts: by instance, in the order in which it was committed.
     done: Vec<(usize, Vec<T>)>,
-    /// What was staged for a checkpoint: by its number and the instance.
-    staged: BTreeMap<(u64, u32), Vec<T>>,
+    /// What was staged for a checkpoint: by its number, the end, and the instance.
+    staged: BTreeMap<(u64, String, u32), Vec<T>>,
 }
 
 impl<T> Clone for Collected<T> {
@@ -65,6 +65,19 @@ impl<T> Collected<T> {
     }
 }
 
+#[cfg(test)]
+impl<T> Collected<T> {
+    /// Commits what any end has staged for these checkpoints and instances, and drops all else.
+    pub(crate) fn settle(&self, staged: &[(u64, u32)]) {
+        let mut shelves = self.lock();
+        for ((checkpoint, _, instance), items) in std::mem::take(&mut shelves.staged) {
+            if staged.contains(&(checkpoint, instance)) {
+                shelves.done.push((instance as usize, items));
+            }
+        }
+    }
+}
+
 /// See [`Stream::collect`].
 pub struct Collect<C, T> {
     prev: C,
@@ -89,7 +102,7 @@ impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
 impl<C: Chain<Out = T>, T: Send + 'static> Terminal for Collect<C, T> {
     fn build_end<V: Visit>(self, cx: &mut BuildCx, visit: V) {
         let meta = cx.op(&self.meta, "");
-        cx.committer(&meta, Box::new(self.out.clone()));
+        cx.committer(&meta, Box::new(End { out: self.out.clone(), id: meta.id() }));
         let push = CollectPush {
             items: Vec::new(),
             instance: 0,
@@ -132,20 +145,26 @@ impl<T: Send> Commit for Part<T> {
     fn abort(self: Box<Self>) {}
 }
 
-/// What a clone of the collection does for checkpoints. It survives a simulated death, as a file would a real one.
-impl<T: Send + 'static> Committer for Collected<T> {
+/// An end of a pipeline, of which a collection may have several.
+struct End<T> {
+    out: Collected<T>,
+    id: String,
+}
+
+/// What is done for checkpoints. The collection survives a simulated death, as a file would a real one.
+impl<T: Send + 'static> Committer for End<T> {
     fn commit(&mut self, checkpoint: u64, instance: u32, _: &[u8]) -> Result<()> {
-        let mut shelves = self.lock();
-        if let Some(items) = shelves.staged.remove(&(checkpoint, instance)) {
+        let mut shelves = self.out.lock();
+        if let Some(items) = shelves.staged.remove(&(checkpoint, self.id.clone(), instance)) {
             shelves.done.push((instance as usize, items));
         }
         Ok(())
     }
     fn abort(&mut self, checkpoint: u64, instance: u32, _: &[u8]) {
-        self.lock().staged.remove(&(checkpoint, instance));
+        self.out.lock().staged.remove(&(checkpoint, self.id.clone(), instance));
     }
     fn recover(&mut self, checkpoint: u64) -> Result<()> {
-        self.lock().staged.retain(|staged, _| staged.0 <= checkpoint);
+        self.out.lock().staged.retain(|staged, _| staged.0 <= checkpoint || staged.1 != self.id);
         Ok(())
     }
 }
@@ -156,8 +175,9 @@ impl<T> CollectPush<T> {
         let items = std::mem::take(&mut self.items);
         self.written.add(items.len() as u64);
         if !items.is_empty() {
-            self.out.lock().staged.insert((checkpoint, instance), items);
-            self.saves.staged(checkpoint, &self.meta.id(), Vec::new());
+            let id = self.meta.id();
+            self.out.lock().staged.insert((checkpoint, id.clone(), instance), items);
+            self.saves.staged(checkpoint, &id, Vec::new());
         }
         self.checkpoint = checkpoint + 1;
     }

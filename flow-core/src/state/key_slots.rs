@@ -1,5 +1,9 @@
 //! Keys that come and go: a slot for each that has a value, found by the key's hash. The place of a slot stays the same while the key is there.
+//! `slot_track.rs` says how they are written down.
 
+use super::keep::Only;
+use super::slot_track::{Marks, SlotsTracked};
+use super::{Mode, Volatile};
 use std::collections::HashMap;
 
 /// The slot of a key.
@@ -8,44 +12,59 @@ pub struct KeySlot<K, V> {
     pub key: K,
     /// Its value.
     pub value: V,
-    hash: u64,
+    pub(super) hash: u64,
     next: Next,
+    pub(super) marks: Marks,
 }
 
-/// What follows a slot.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
-    /// It is not to be found by its key.
-    Apart,
-    /// No other key has its hash.
-    None,
-    /// The slot of another key with the same hash.
-    At(u32),
+impl<K, V> KeySlot<K, V> {
+    pub(super) fn is_apart(&self) -> bool {
+        self.next == Next::APART
+    }
 }
+
+/// What follows a slot: the slot of another key with the same hash. A number, so that the marks beside it take no place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Next(u32);
 
 impl Next {
+    /// It is not to be found by its key.
+    const APART: Self = Next(u32::MAX);
+    /// No other key has its hash.
+    const NONE: Self = Next(u32::MAX - 1);
+
     fn of(at: Option<u32>) -> Self {
-        at.map_or(Next::None, Next::At)
+        at.map_or(Next::NONE, Next)
     }
     fn at(self) -> Option<u32> {
-        if let Next::At(at) = self { Some(at) } else { None }
+        (self.0 < Next::NONE.0).then_some(self.0)
     }
 }
 
-/// From key to value.
-pub struct KeySlots<K, V> {
-    slots: Vec<Option<KeySlot<K, V>>>,
+/// From key to value, in a pipeline of mode `M`.
+pub struct KeySlots<K, V, M: Mode = Volatile> {
+    pub(super) slots: Vec<Option<KeySlot<K, V>>>,
     free: Vec<u32>,
     first: Firsts,
+    pub(super) tracked: M::Only<SlotsTracked<K, V>>,
 }
 
-impl<K, V> Default for KeySlots<K, V> {
+impl<K, V, M: Mode> Default for KeySlots<K, V, M> {
     fn default() -> Self {
-        KeySlots { slots: Vec::new(), free: Vec::new(), first: Firsts::default() }
+        let tracked = <M::Only<SlotsTracked<K, V>>>::default();
+        KeySlots { slots: Vec::new(), free: Vec::new(), first: Firsts::default(), tracked }
     }
 }
 
-impl<K, V> KeySlots<K, V> {
+#[cfg(test)]
+impl<K, V, M: Mode> KeySlots<K, V, M> {
+    /// All slots.
+    pub fn iter(&self) -> impl Iterator<Item = &KeySlot<K, V>> {
+        self.slots.iter().flatten()
+    }
+}
+
+impl<K, V, M: Mode> KeySlots<K, V, M> {
     /// The slot of a key that has one.
     #[inline]
     pub fn find(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<u32> {
@@ -66,7 +85,7 @@ impl<K, V> KeySlots<K, V> {
     pub fn insert(&mut self, hash: u64, key: K, value: V) -> u32 {
         let at = self.insert_apart(hash, key, value);
         let next = Next::of(self.first.set(hash, at));
-        if let Some(slot) = self.get(at) {
+        if let Some(Some(slot)) = self.slots.get_mut(at as usize) {
             slot.next = next;
         }
         at
@@ -79,23 +98,41 @@ impl<K, V> KeySlots<K, V> {
     pub fn insert_apart(&mut self, hash: u64, key: K, value: V) -> u32 {
         let at = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
-            u32::try_from(self.slots.len() - 1).expect("fewer keys than 2^32 fit into memory")
+            let at = u32::try_from(self.slots.len() - 1).ok().filter(|at| *at < Next::NONE.0);
+            at.expect("fewer keys than 2^32 fit into memory")
         });
-        self.slots[at as usize] = Some(KeySlot { key, value, hash, next: Next::Apart });
+        let marks = self.tracked.get().map_or(Marks::default(), |tracked| tracked.fresh());
+        self.slots[at as usize] = Some(KeySlot { key, value, hash, next: Next::APART, marks });
         at
     }
 
-    /// A slot.
+    /// A slot, to be changed.
     #[inline]
     pub fn get(&mut self, at: u32) -> Option<&mut KeySlot<K, V>> {
-        self.slots.get_mut(at as usize)?.as_mut()
+        let slot = self.slots.get_mut(at as usize)?.as_mut()?;
+        if let Some(tracked) = self.tracked.get() {
+            tracked.touch(at, slot);
+        }
+        Some(slot)
+    }
+
+    /// A slot, to be looked at.
+    #[inline]
+    pub fn peek(&self, at: u32) -> Option<&KeySlot<K, V>> {
+        self.slots.get(at as usize)?.as_ref()
     }
 
     /// Takes the slot of a key back.
     pub fn remove(&mut self, at: u32) -> Option<K> {
-        let KeySlot { key, hash, next, .. } = self.slots.get_mut(at as usize)?.take()?;
+        self.get(at)?;
+        let gone = (at, self.slots.get_mut(at as usize)?.take()?);
+        let (hash, next) = (gone.1.hash, gone.1.next);
         self.free.push(at);
-        if next == Next::Apart {
+        if let Some(tracked) = self.tracked.get() {
+            tracked.left(&gone, hash, self.slots.len() - self.free.len());
+        }
+        let key = gone.1.key;
+        if next == Next::APART {
             return Some(key);
         }
         if self.first.get(hash) == Some(at) {
@@ -111,17 +148,12 @@ impl<K, V> KeySlots<K, V> {
     fn unlink(&mut self, hash: u64, gone: u32, next: Next) {
         let mut at = self.first.get(hash);
         while let Some(slot) = at.and_then(|at| self.slots[at as usize].as_mut()) {
-            if slot.next == Next::At(gone) {
+            if slot.next == Next(gone) {
                 slot.next = next;
                 return;
             }
             at = slot.next.at();
         }
-    }
-
-    /// All slots, with the hashes of their keys.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &KeySlot<K, V>)> {
-        self.slots.iter().flatten().map(|slot| (slot.hash, slot))
     }
 }
 
@@ -153,7 +185,7 @@ mod tests {
 
     #[test]
     fn slots_apart_are_not_found_and_leave_those_that_are() {
-        let mut slots = KeySlots::default();
+        let mut slots = KeySlots::<_, _>::default();
         let apart: Vec<u32> = (0..3).map(|i| slots.insert_apart(7, "none", i)).collect();
         let (a, b) = (slots.insert(7, "a", 10), slots.insert(7, "b", 11));
         assert_eq!(slots.find(7, |key| *key == "none"), None);
@@ -170,7 +202,7 @@ mod tests {
     /// One chain of all of them would take minutes.
     #[test]
     fn many_slots_apart_are_removed_in_their_order() {
-        let mut slots = KeySlots::default();
+        let mut slots = KeySlots::<_, _>::default();
         let all: Vec<u32> = (0..300_000).map(|i| slots.insert_apart(0, None::<u8>, i)).collect();
         assert!(all.into_iter().all(|at| slots.remove(at).is_some()));
         assert_eq!(slots.iter().count(), 0);

@@ -15,6 +15,7 @@ mod key_slots;
 mod pane;
 mod schema;
 pub(crate) mod shape;
+mod slot_track;
 mod slots;
 mod spill;
 mod spilled;
@@ -42,6 +43,9 @@ mod tests;
 
 #[cfg(test)]
 mod save_tests;
+
+#[cfg(test)]
+mod slot_tests;
 
 #[cfg(test)]
 mod timer_tests;

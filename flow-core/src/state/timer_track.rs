@@ -13,7 +13,7 @@
 //! that all that are set are written again.
 
 use super::Keep;
-use super::table::write_gone;
+use super::slot_track::begin;
 use super::timers::{Known, Queue, Timer, Timers, Turn};
 use super::track::Gone;
 use crate::checkpoint::records::{Part, broken};
@@ -177,13 +177,8 @@ impl<K> Timers<K> {
             let gone = tracked
                 .gone
                 .since_last(|timer, out| write::<M, K>(&timer.key, (timer.at.0, timer.every), out));
-            match &gone {
-                Some(gone) if !out.is_whole() => write_gone(gone, &section, out),
-                None if !out.is_whole() => out.drop_sections(part, name),
-                _ => {}
-            }
+            let all = begin(gone.as_deref(), &section, (part, name), out);
             let came = std::mem::take(&mut tracked.came);
-            let all = out.is_whole() || gone.is_none();
             let at = if all { Cursor::Turns(None) } else { Cursor::Came(came, 0) };
             let until = self.queue.set;
             (tracked.since, tracked.room) = (until, CAME_MIN);

@@ -1,8 +1,8 @@
 //! Converts the bytes of a key group: its records as they are, but for the values in them.
 
 use super::plan::Plan;
-use crate::checkpoint::records::{Part, Record, Records, framed, section};
-use crate::state::shape::{Area, Defs, Fault, Layout, Node, State, decode, skip};
+use crate::checkpoint::records::{Record, Records, framed, section};
+use crate::state::shape::{Area, Defs, Fault, Node, State, decode, skip};
 
 /// What is wrong, and with which key, if that is known.
 type Wrong = (Option<String>, Fault);
@@ -14,27 +14,23 @@ fn nobody(what: impl ToString) -> Wrong {
 /// The records of a group, their values converted by `plans`, one for each value of the state.
 pub(super) fn group(old: &State, plans: &[Plan], bytes: &[u8]) -> Result<Vec<u8>, Wrong> {
     let (mut out, mut area) = (Vec::new(), None);
-    // What stands where, and where values are in it.
-    let (types, slots) = (old.layout(), old.kind.layout());
+    let layout = old.kind.layout();
+    let walk = Walk { state: old, plans };
     for record in Records(bytes) {
         match record.map_err(nobody)? {
             Record::Section { name, header } => {
                 section(name, header, &mut out);
-                area = area_of(&types, name);
+                area = layout.area_of(name).map(|at| &layout.areas[at]);
             }
             Record::Put { key, value } => {
                 framed(1, key, &mut out);
-                let Some(at) = area else {
+                let Some(area) = area else {
                     framed(1, value, &mut out);
                     continue;
                 };
-                let walk = Walk { state: old, plans };
-                let new = walk.area(&types.areas[at], &slots.areas[at], value);
-                framed(
-                    1,
-                    &new.map_err(|(at, what)| (at.or_else(|| key_of(old, &types.areas, area, key)), what))?,
-                    &mut out,
-                );
+                let new = walk.area(area, value);
+                let new = new.map_err(|(named, what)| (named.or_else(|| key_of(old, area, key)), what))?;
+                framed(1, &new, &mut out);
             }
             Record::Removed { .. } | Record::Dropped { .. } => {
                 return Err(nobody("it says what has changed, and not what there is"));
@@ -44,19 +40,16 @@ pub(super) fn group(old: &State, plans: &[Plan], bytes: &[u8]) -> Result<Vec<u8>
     Ok(out)
 }
 
-/// Which area the section of this name is; none for what is not the head's.
-fn area_of(types: &Layout, name: &[u8]) -> Option<usize> {
-    let (part, name) = name.split_first()?;
-    types.areas.iter().position(|area| match area {
-        Area::Entries { section, .. } => *part == Part::Head as u8 && section.is_some() != name.is_empty(),
-        Area::Piece(_) => *part == Part::Piece as u8,
-    })
-}
-
-fn key_of(old: &State, areas: &[Area], area: Option<usize>, mut key: &[u8]) -> Option<String> {
-    let Area::Entries { key: node, .. } = &areas[area?] else { return None };
+/// The key of an entry, for messages.
+fn key_of(old: &State, area: &Area, mut key: &[u8]) -> Option<String> {
+    let Area::Entries { key: node, .. } = area else { return None };
+    let first = match node {
+        Node::Struct(_, fields) => *fields.nodes().first()?,
+        node => node,
+    };
     let mut json = String::new();
-    decode(node, &old.defs, &mut key, &mut json).ok().map(|()| json)
+    let read = *first == Node::Slot(0) && decode(&old.key, &old.defs, &mut key, &mut json).is_ok();
+    read.then_some(json)
 }
 
 struct Walk<'a> {
@@ -65,19 +58,14 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn area(&self, types: &Area, slots: &Area, mut value: &[u8]) -> Result<Vec<u8>, Wrong> {
+    fn area(&self, area: &Area, mut value: &[u8]) -> Result<Vec<u8>, Wrong> {
         let bytes = &mut value;
         let mut out = Vec::new();
-        match (types, slots) {
-            (Area::Entries { .. }, Area::Entries { value: slot, .. }) => {
-                self.node(slot, bytes, &mut out)?;
+        match area {
+            Area::Entries { value: node, .. } => self.node(node, bytes, &mut out)?,
+            Area::Piece(fields) => {
+                fields.iter().try_for_each(|(_, node)| self.node(node, bytes, &mut out))?;
             }
-            (Area::Piece(_), Area::Piece(fields)) => {
-                for (_, node) in fields {
-                    self.node(node, bytes, &mut out)?;
-                }
-            }
-            _ => return Err(nobody("its layout is not known")),
         }
         if bytes.is_empty() { Ok(out) } else { Err(nobody("something stands behind a value")) }
     }
@@ -107,12 +95,6 @@ impl Walk<'_> {
                 Ok(())
             }
             Node::Struct(_, fields) => self.record(&fields.nodes(), bytes, out),
-            Node::Tagged(tags) => {
-                let tag = copy(1, bytes, out).map_err(nobody)?[0];
-                let (_, inner) =
-                    tags.get(usize::from(tag)).ok_or_else(|| nobody("a tag is of no kind of record"))?;
-                self.node(inner, bytes, out)
-            }
             _ => rewrite(&Plan::Same, node, &self.state.defs, bytes, out).map_err(nobody),
         }
     }

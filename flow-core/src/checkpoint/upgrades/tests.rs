@@ -99,20 +99,28 @@ fn values_are_found_in_what_operators_write_around_them() {
     let to_text = upgrade("a/op/left", |old: u64| old.to_string());
     let upgrading = of(&[to_text], &before, &now).unwrap().unwrap();
     let side = |value: &[u8]| [&1u32.to_le_bytes()[..], &[1; 16], value].concat();
-    let row = |left: &[u8]| [&[9][..], &side(left), &side(&bytes(&3u64))].concat();
-    let two = |left: &[u8]| [row(left), row(left)].concat();
-    let old = group(&[Part::Piece as u8], &[(Vec::new(), two(&bytes(&500u64)))]);
-    assert_eq!(values(&upgrading.group(0, &old).unwrap()), [two(&bytes(&"500"))]);
+    let row = |left: &[u8]| [side(left), side(&bytes(&3u64))].concat();
+    let rows =
+        |left: &[u8]| group(&[Part::Head as u8], &[(vec![9], row(left)), (vec![9, 1, 0, 0, 0], row(left))]);
+    assert_eq!(upgrading.group(0, &rows(&bytes(&500u64))).unwrap(), rows(&bytes(&"500")));
     // Of a process's states the one that is named; timers stay.
     let (before, now) = (
         Kind::Process.of("u8 -> { a: u64, b: u64 }".into()),
         Kind::Process.of("u8 -> { a: u64, b: string }".into()),
     );
     let upgrading = of(&[upgrade("a/op/b", |old: u64| old.to_string())], &before, &now).unwrap().unwrap();
-    let timers = [&1u32.to_le_bytes()[..], &[9], &[5; 16], &0u32.to_le_bytes()].concat();
-    let piece = |b: &[u8]| [&1u32.to_le_bytes()[..], &[9, 8], b, &timers].concat();
-    let old = group(&[Part::Piece as u8], &[(Vec::new(), piece(&bytes(&7u64)))]);
-    assert_eq!(values(&upgrading.group(0, &old).unwrap()), [piece(&bytes(&"7"))]);
+    let process = |b: &[u8]| {
+        let mut all = group(&[Part::Head as u8, 0], &[(vec![9], [&[8], b].concat())]);
+        all.extend(group(&[Part::Head as u8, 1], &[(vec![9; 17], vec![7; 8])]));
+        all
+    };
+    assert_eq!(upgrading.group(0, &process(&bytes(&7u64))).unwrap(), process(&bytes(&"7")));
+    // What is written in one piece.
+    let (before, now) = (Kind::Last.of("u8 -> u64".into()), Kind::Last.of("u8 -> string".into()));
+    let upgrading = of(&[upgrade("a", |old: u64| old.to_string())], &before, &now).unwrap().unwrap();
+    let piece =
+        |value: &[u8]| group(&[Part::Piece as u8], &[(Vec::new(), [&[9], value, &[8], value].concat())]);
+    assert_eq!(upgrading.group(0, &piece(&bytes(&7u64))).unwrap(), piece(&bytes(&"7")));
     // Sections that are nobody's of these, and the next window of sliding ones, stay as they are.
     let (before, now) =
         (Kind::SlidingWindows.of("u8 -> u64".into()), Kind::SlidingWindows.of("u8 -> string".into()));

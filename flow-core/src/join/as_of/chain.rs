@@ -8,7 +8,7 @@ use crate::join::timed::TimedHead;
 use crate::op::kind::HasEventTime;
 use crate::op::{Either, Key, Kind, Stream};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::Grid;
 use crate::window::late::{DropLate, Policy};
 use std::marker::PhantomData;
@@ -34,7 +34,7 @@ where
     F: Leading<L, R, Out: Send>,
     P: Policy<(Q, F::Out), Either<L, R>>,
     S: Stamp,
-    M: 'static,
+    M: Mode,
 {
     type Out = P::Emit;
     type Stamp = S;

@@ -7,7 +7,7 @@ use crate::join::joined::{JoinChain, JoinOp, Joined};
 use crate::join::side::Crossing;
 use crate::op::{Key, Kind, Stream};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::Millis;
 use std::marker::PhantomData;
 
@@ -39,7 +39,7 @@ where
     L: Clone + Send + Keep<M>,
     R: Clone + Send + Keep<M>,
     S: Stamp,
-    M: 'static,
+    M: Mode,
 {
     type Out = (Q, (L, R));
     type Stamp = S;

@@ -1,6 +1,6 @@
 //! The operator: two lists a key, from which elements go when their time to live is over.
 
-use crate::checkpoint::Pieces;
+use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::join::nothing::is_nothing;
@@ -9,7 +9,7 @@ use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, KeySlots, schema_of_two, write_key};
+use crate::state::{Keep, KeySlots, Mode, schema_of_two};
 use crate::time::{Clock, Millis, Timestamp};
 use crate::window::base::Item;
 use crate::window::saved::take;
@@ -39,9 +39,9 @@ impl<L, R> Default for Sides<L, R> {
 }
 
 /// The head of the stage.
-pub struct ForeverHead<Q, L, R, S, N, M> {
+pub struct ForeverHead<Q, L, R, S, N, M: Mode> {
     ttl: Option<Millis>,
-    keys: KeySlots<Q, Sides<L, R>>,
+    keys: KeySlots<Q, Sides<L, R>, M>,
     /// When something goes, and of which key: all live equally long, so what came first goes first.
     going: VecDeque<(i64, u32)>,
     /// The last instant of the clock that was read: it does not go back.
@@ -50,10 +50,10 @@ pub struct ForeverHead<Q, L, R, S, N, M> {
     expired: Counter,
     meta: Meta,
     next: N,
-    types: PhantomData<fn() -> (S, M)>,
+    types: PhantomData<fn() -> S>,
 }
 
-impl<Q, L, R, S, N, M> ForeverHead<Q, L, R, S, N, M> {
+impl<Q, L, R, S, N, M: Mode> ForeverHead<Q, L, R, S, N, M> {
     pub fn new(ttl: Option<Millis>, next: N, meta: Meta) -> Self {
         ForeverHead {
             ttl,
@@ -97,6 +97,7 @@ where
     R: Clone + Send + 'static,
     S: Stamp,
     N: Push<(Q, (L, R)), S>,
+    M: Mode,
 {
     fn add(&mut self, item: Crossing<Q, L, R>) {
         let Item { hash, time, route: key, load } = item;
@@ -138,7 +139,7 @@ where
     R: Clone + Send + Keep<M>,
     S: Stamp,
     N: Push<(Q, (L, R)), S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -179,41 +180,34 @@ where
     }
 
     /// ```text
-    /// ( key ( count ( until time value )^count )^2 )*      little-endian: u32, i64
+    /// key -> ( count ( until time value )^count )^2        little-endian: u32, i64
     /// ```
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let mut slots = self.keys.iter().peekable();
-        if slots.peek().is_none() {
-            return Ok(());
-        }
-        Q::kept(|| {
-            slots.try_for_each(|(hash, slot)| {
-                let out = out.of(hash);
-                write_key(&slot.key, hash_key, out)?;
-                write::<M, L>(&slot.value.left, out)?;
-                write::<M, R>(&slot.value.right, out)
-            })
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.keys.begin_save(out, &[], hash_key, |sides, out| {
+            write::<M, L>(&sides.left, out)?;
+            write::<M, R>(&sides.right, out)
         })
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.keys.save_more(left)
     }
 
     fn schema(&self) -> Result<String> {
         Ok(Shape::Join.of(schema_of_two::<Q, L, R, M>()?))
     }
 
-    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         Q::kept(|| {
-            while !bytes.is_empty() {
-                let key = Q::read(&mut bytes)?;
-                let sides = Sides { left: read::<M, L>(&mut bytes)?, right: read::<M, R>(&mut bytes)? };
+            each_entry(bytes, &mut |_, key, mut value| {
+                let sides = Sides { left: read::<M, L>(&mut value)?, right: read::<M, R>(&mut value)? };
                 let left = sides.left.iter().map(|kept| kept.until);
                 let times: Vec<i64> = left.chain(sides.right.iter().map(|kept| kept.until)).collect();
-                let slot = self.keys.insert(hash_key(&key), key, sides);
-                self.going
-                    .extend(times.into_iter().filter(|until| *until < i64::MAX).map(|until| (until, slot)));
-            }
+                let slot = self.keys.put_back(key, hash_key, sides)?;
+                let times = times.into_iter().filter(|until| *until < i64::MAX);
+                self.going.extend(times.map(|until| (until, slot)));
+                Ok(())
+            })?;
             // Keys lie one behind the other; what goes first comes first.
             self.going.make_contiguous().sort_unstable();
             Ok(())

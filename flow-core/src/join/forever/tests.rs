@@ -1,7 +1,9 @@
 //! Random elements of both sides on a clock that moves between them, against a model that keeps all and looks at their ages.
 
 use super::head::ForeverHead;
-use crate::checkpoint::Pieces;
+use crate::checkpoint::records::apart;
+use crate::checkpoint::{Groups, Had};
+use crate::exchange::KEY_GROUPS;
 use crate::join::testing::{Arrival, Writer, arrivals, cases, item};
 use crate::op::kind::Volatile;
 use crate::stage::Head;
@@ -57,10 +59,11 @@ fn what_has_lived_long_enough_meets_nobody() {
     let (mut before, _) = head(100, &clock);
     before.items(0, &mut element(true, 7).collect::<Vec<_>>().into_iter(), 1);
     let (mut after, shown) = head(5, &clock);
-    let mut pieces = Pieces::default();
-    before.snapshot(&mut pieces).expect("it is written");
-    for (group, bytes) in pieces.each().enumerate() {
-        after.restore(group, bytes).expect("it is read");
+    let groups = Groups::in_memory(true, &(0..KEY_GROUPS).collect::<Vec<_>>(), Had::default());
+    before.begin_save(&groups).expect("it is written");
+    assert!(before.save_more(&mut usize::MAX.clone()));
+    for (group, bytes) in groups.finish().expect("it is written") {
+        after.restore(group, &apart(&bytes).expect("records").head).expect("it is read");
     }
     after.items(0, &mut element(true, 8).collect::<Vec<_>>().into_iter(), 1);
     clock.advance_to(5);

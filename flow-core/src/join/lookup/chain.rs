@@ -40,7 +40,7 @@ where
     R: Clone + Send + Keep<M>,
     F: Leading<L, R>,
     S: Stamp,
-    M: 'static,
+    M: Mode,
 {
     type Out = (Q, F::Out);
     type Stamp = S;

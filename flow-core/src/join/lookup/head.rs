@@ -1,6 +1,7 @@
 //! The operator: a table of the right side, and the left elements that came before it was whole, or for whose rows there was no room.
 
-use crate::checkpoint::Pieces;
+use super::waiting::{Waiting, read};
+use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::join::form::Leading;
@@ -11,22 +12,22 @@ use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, KeySlots, schema_of_two, write_key};
+use crate::state::{Keep, KeySlots, Mode, schema_of_two};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
 use crate::window::saved::take;
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
-/// A left element that waits.
-type Waiting<Q, L> = Item<Q, L>;
+/// Names of sections.
+const TABLE: &[u8] = &[0];
+const WAITING: &[u8] = &[1];
 
 /// The head of the stage.
-pub struct LookupHead<Q, L, R, F, S, N, M> {
-    table: KeySlots<Q, Vec<R>>,
-    waiting: VecDeque<Waiting<Q, L>>,
+pub struct LookupHead<Q, L, R, F, S, N, M: Mode> {
+    table: KeySlots<Q, Vec<R>, M>,
+    waiting: Waiting<Q, L, M>,
     /// How many rows of the first that waits have left, and how many may before there is a look at the room downstream.
     gone: usize,
     free: usize,
@@ -39,14 +40,14 @@ pub struct LookupHead<Q, L, R, F, S, N, M> {
     waited: Counter,
     meta: Meta,
     next: N,
-    types: PhantomData<fn() -> (F, S, M)>,
+    types: PhantomData<fn() -> (F, S)>,
 }
 
-impl<Q, L, R, F, S, N, M> LookupHead<Q, L, R, F, S, N, M> {
+impl<Q, L, R, F, S, N, M: Mode> LookupHead<Q, L, R, F, S, N, M> {
     pub fn new(next: N, meta: Meta) -> Self {
         LookupHead {
             table: KeySlots::default(),
-            waiting: VecDeque::new(),
+            waiting: Waiting::default(),
             gone: 0,
             free: 0,
             left_inputs: 0,
@@ -68,6 +69,7 @@ where
     F: Leading<L, R>,
     S: Stamp,
     N: Push<(Q, F::Out), S>,
+    M: Mode,
 {
     fn add(&mut self, item: Crossing<Q, L, R>) {
         let Item { hash, time, route: key, load } = item;
@@ -78,7 +80,7 @@ where
                     self.find(left);
                 } else {
                     self.waited.add(u64::from(self.open > 0));
-                    self.waiting.push_back(left);
+                    self.waiting.push(left);
                 }
             }
             // Nobody looks for nothing.
@@ -95,10 +97,10 @@ where
 
     /// The rows of a left element, now that the table is whole: those that have not left and are free to. If these are not all, it
     /// waits before all others.
-    fn find(&mut self, left: Waiting<Q, L>) {
+    fn find(&mut self, left: Item<Q, L>) {
         let Item { hash, time, route: key, load: left } = left;
         let slot = if is_nothing(&key) { None } else { self.table.find(hash, |k| *k == key) };
-        let Some(entry) = slot.and_then(|slot| self.table.get(slot)) else {
+        let Some(entry) = slot.and_then(|slot| self.table.peek(slot)) else {
             if let Some(row) = F::left(left) {
                 self.next.push((key, row), S::of(time));
             }
@@ -120,7 +122,7 @@ where
             self.gone = 0;
         } else {
             self.gone += some;
-            self.waiting.push_front(Item { hash, time, route: key, load: left });
+            self.waiting.put_back(Item { hash, time, route: key, load: left });
         }
     }
 
@@ -131,7 +133,7 @@ where
             if self.free == 0 {
                 return;
             }
-            let Some(left) = self.waiting.pop_front() else { return };
+            let Some(left) = self.waiting.pop() else { return };
             self.find(left);
         }
     }
@@ -145,7 +147,7 @@ where
     F: Leading<L, R>,
     S: Stamp,
     N: Push<(Q, F::Out), S>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -215,55 +217,40 @@ where
     }
 
     /// ```text
-    /// ( 0 key count right^count )* ( 1 key time left )*      little-endian: u8, u32, i64
+    /// name of a section    entries
+    /// 0                    key -> count right^count        little-endian: u32
+    /// 1                    those that wait, as `waiting.rs` says
     /// ```
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let mut rows = self.table.iter().peekable();
-        let mut waiting = self.waiting.iter().peekable();
-        if rows.peek().is_none() && waiting.peek().is_none() {
-            return Ok(());
-        }
-        Q::kept(|| {
-            rows.try_for_each(|(hash, row)| {
-                let out = out.of(hash);
-                out.push(0);
-                write_key(&row.key, hash_key, out)?;
-                out.extend_from_slice(&u32::try_from(row.value.len()).unwrap_or(u32::MAX).to_le_bytes());
-                row.value.iter().try_for_each(|right| right.write(out))
-            })?;
-            waiting.try_for_each(|left| {
-                let out = out.of(left.hash);
-                out.push(1);
-                write_key(&left.route, hash_key, out)?;
-                out.extend_from_slice(&left.time.0.to_le_bytes());
-                left.load.write(out)
-            })
-        })
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.table.begin_save(out, TABLE, hash_key, |rights, out| {
+            out.extend_from_slice(&u32::try_from(rights.len()).unwrap_or(u32::MAX).to_le_bytes());
+            rights.iter().try_for_each(|right| right.write(out))
+        })?;
+        self.waiting.begin_save(out, WAITING)
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.table.save_more(left) && self.waiting.save_more(left)
     }
 
     fn schema(&self) -> Result<String> {
         Ok(Shape::LookupJoin.of(schema_of_two::<Q, L, R, M>()?))
     }
 
-    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         Q::kept(|| {
-            while !bytes.is_empty() {
-                let [waits] = take(&mut bytes)?;
-                let key = Q::read(&mut bytes)?;
-                let hash = hash_key(&key);
-                if waits == 0 {
-                    let count = u32::from_le_bytes(take(&mut bytes)?);
-                    let rights = (0..count).map(|_| R::read(&mut bytes)).collect::<Result<_>>()?;
-                    self.table.insert(hash, key, rights);
-                } else {
-                    let time = Timestamp(i64::from_le_bytes(take(&mut bytes)?));
-                    let load = L::read(&mut bytes)?;
-                    self.waiting.push_back(Item { hash, time, route: key, load });
+            let mut waiting = Vec::new();
+            each_entry(bytes, &mut |section, key, mut value| {
+                if section == WAITING {
+                    waiting.push(read::<M, Q, L>(key, value, hash_key)?);
+                    return Ok(());
                 }
-            }
+                let count = u32::from_le_bytes(take(&mut value)?);
+                let rights: Result<Vec<R>> = (0..count).map(|_| R::read(&mut value)).collect();
+                self.table.put_back(key, hash_key, rights?).map(drop)
+            })?;
+            waiting.sort_unstable_by_key(|(number, _)| *number);
+            waiting.into_iter().for_each(|(_, left)| self.waiting.push(left));
             Ok(())
         })
     }

@@ -4,5 +4,6 @@ mod chain;
 mod head;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 pub use chain::{Lookup, LookupJoin, ReadWhole};

@@ -9,7 +9,7 @@ use crate::join::timed::TimedHead;
 use crate::op::kind::HasEventTime;
 use crate::op::{Either, Key, Kind, Stream};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
-use crate::state::Keep;
+use crate::state::{Keep, Mode};
 use crate::time::{Grid, Millis};
 use crate::window::aggregate::fits;
 use crate::window::late::{DropLate, Policy};
@@ -37,7 +37,7 @@ where
     F: Form<L, R, Out: Send>,
     P: Policy<(Q, F::Out), Either<L, R>>,
     S: Stamp,
-    M: 'static,
+    M: Mode,
 {
     type Out = P::Emit;
     type Stamp = S;

@@ -153,11 +153,6 @@ impl Decoder<'_, '_> {
             Node::Tuple(nodes) => self.tuple(nodes, out)?,
             Node::Struct(_, fields) => self.fields(fields, out)?,
             Node::Enum(def) => self.variant(*def, out)?,
-            Node::Tagged(tags) => {
-                let tag = take_bytes(self.bytes, 1)?[0];
-                let (name, inner) = tags.get(usize::from(tag)).ok_or("a tag is of no kind of record")?;
-                self.tagged(name, out, |decoder, out| decoder.node(inner, out))?;
-            }
             Node::Slot(_) => return Err("a type is not known".into()),
         }
         Ok(())

@@ -86,13 +86,6 @@ impl Encoder<'_> {
             (Node::Tuple(nodes), _) => self.tuple(&nodes.iter().collect::<Vec<_>>(), json),
             (Node::Struct(_, fields), _) => self.fields(fields, json),
             (Node::Enum(def), _) => self.variant(*def, json),
-            (Node::Tagged(tags), _) => {
-                let (name, json) = single(json)?;
-                let tag = tags.iter().position(|tag| tag.0 == name);
-                let tag = tag.ok_or_else(|| fault(format!("`{name}` is none of these records")))?;
-                self.out.push(tag as u8);
-                self.node(&tags[tag].1, json).map_err(inside(format_args!(".{name}")))
-            }
             (Node::Slot(_), _) => Err(fault("a type is not known")),
         }
     }

@@ -4,6 +4,7 @@
 //! formats are documented where they are written; here they are said so that anybody can walk over them.
 
 use super::{Defs, Fields, Int, Node, text, type_of};
+use crate::checkpoint::records::Part;
 
 /// Which operator writes the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,15 +90,23 @@ pub(crate) struct Layout {
 pub(crate) enum Area {
     /// Entries of the head's sections.
     Entries {
-        /// What is in the names of the sections, and in their headers; none where the name is empty.
-        section: Option<(Node, Node)>,
+        section: Section,
         /// What the entries are called, if not by their key.
         part: &'static str,
+        /// A key alone, or fields.
         key: Node,
         value: Node,
     },
     /// What the head writes in one piece: its fields.
     Piece(Vec<(&'static str, Node)>),
+}
+
+/// Which sections of a head.
+pub(crate) enum Section {
+    /// The one of this name.
+    Named(&'static [u8]),
+    /// Those whose names and headers are of these types, a section for each window.
+    Windows { name: Node, header: Node },
 }
 
 const KEY: Node = Node::Slot(0);
@@ -125,34 +134,55 @@ fn rest<const N: usize>(of: [(&str, Node); N]) -> Node {
     Node::Rest(Box::new(fields(of)))
 }
 
-fn entries(section: Option<(Node, Node)>) -> Area {
-    Area::Entries { section, part: "", key: KEY, value: ONE }
+/// Entries in the section of this name.
+fn entries(section: &'static [u8], part: &'static str, key: Node, value: Node) -> Area {
+    Area::Entries { section: Section::Named(section), part, key, value }
+}
+
+/// A key of `KeySlots`, whose slot follows where it is one apart.
+fn slotted() -> Node {
+    fields([("key", KEY), ("slot", Node::Rest(Box::new(fixed(false, 32))))])
+}
+
+/// The key of what there is once.
+fn once() -> Node {
+    fields([])
 }
 
 fn panes() -> Area {
     let long = || Node::Int(Int { signed: true, bits: 128 });
-    let span = fields([("start", long()), ("length", long())]);
-    entries(Some((span, fields([("fired", FLAG)]))))
+    let (name, header) = (fields([("start", long()), ("length", long())]), fields([("fired", FLAG)]));
+    Area::Entries { section: Section::Windows { name, header }, part: "", key: KEY, value: ONE }
 }
 
-fn process() -> Vec<(&'static str, Node)> {
-    let timers = || list([("key", KEY), ("at", TIME), ("every", TIME)]);
-    let states = list([("key", KEY), ("value", ONE)]);
-    vec![("states", states), ("timers", timers()), ("processing timers", timers())]
+fn process() -> Vec<Area> {
+    let timer = || fields([("key", KEY), ("at", TIME), ("every", TIME)]);
+    vec![
+        entries(&[0], "", KEY, ONE),
+        entries(&[1], "timers", timer(), COUNT),
+        entries(&[2], "processing timers", timer(), COUNT),
+    ]
 }
 
-fn timed() -> Node {
-    let side = |value| list([("time", TIME), ("born", COUNT), ("matched", FLAG), ("value", value)]);
-    rest([("key", KEY), ("left", side(ONE)), ("right", side(TWO))])
+/// Two sides, in each of which lie these before a value.
+fn sides<const N: usize>(before: [(&'static str, Node); N]) -> Node {
+    let side = |value| {
+        let all = before.iter().cloned().chain([("value", value)]);
+        let named = all.map(|(name, node)| (name.to_owned(), node)).collect();
+        Node::List(Box::new(Node::Struct(String::new(), Fields::Named(named))))
+    };
+    fields([("left", side(ONE)), ("right", side(TWO))])
 }
 
-fn count_windows() -> Node {
+fn count_windows() -> Area {
     let open = list([("start", TIME), ("value", ONE)]);
-    rest([("key", KEY), ("seen", COUNT), ("shown", COUNT), ("full", COUNT), ("last", TIME), ("open", open)])
+    let key =
+        [("key", KEY), ("seen", COUNT), ("shown", COUNT), ("full", COUNT), ("last", TIME), ("open", open)];
+    Area::Piece(vec![("windows", rest(key))])
 }
 
 fn triggered() -> Node {
-    let open = list([
+    rest([
         ("start", LONG),
         ("end", LONG),
         ("due", LONG),
@@ -162,55 +192,64 @@ fn triggered() -> Node {
         ("unshown", COUNT),
         ("passed", FLAG),
         ("value", ONE),
-    ]);
-    rest([("key", KEY), ("open", open)])
+    ])
 }
 
 fn sessions() -> Node {
-    let open = list([("start", TIME), ("end", LONG), ("born", COUNT), ("fired", FLAG), ("value", ONE)]);
-    rest([("key", KEY), ("open", open)])
-}
-
-fn lookup() -> Node {
-    let rows = fields([("key", KEY), ("rights", Node::List(Box::new(TWO)))]);
-    let waiting = fields([("key", KEY), ("time", TIME), ("left", ONE)]);
-    Node::Rest(Box::new(Node::Tagged(vec![("rows", rows), ("waiting", waiting)])))
-}
-
-fn forever() -> Node {
-    let side = |value| list([("until", TIME), ("time", TIME), ("value", value)]);
-    rest([("key", KEY), ("left", side(ONE)), ("right", side(TWO))])
+    rest([("start", TIME), ("end", LONG), ("born", COUNT), ("fired", FLAG), ("value", ONE)])
 }
 
 impl Kind {
     /// Which bytes it writes.
     pub(crate) fn layout(self) -> Layout {
-        let piece = |name, node| vec![Area::Piece(vec![(name, node)])];
         let areas = match self {
-            Kind::Table => vec![entries(None)],
+            Kind::Table => vec![entries(&[], "", KEY, ONE)],
             Kind::Windows => vec![panes()],
-            Kind::SlidingWindows => {
-                let next =
-                    Area::Entries { section: None, part: "next", key: Node::Tuple(Vec::new()), value: LONG };
-                vec![panes(), next]
-            }
-            Kind::CountWindows => piece("windows", count_windows()),
+            Kind::SlidingWindows => vec![panes(), entries(&[], "next", once(), LONG)],
+            Kind::CountWindows => vec![count_windows()],
             Kind::TriggeredWindows => {
-                vec![Area::Piece(vec![("reached", TIME), ("windows", triggered())])]
+                vec![entries(&[0], "", slotted(), triggered()), entries(&[1], "reached", once(), TIME)]
             }
-            Kind::Sessions => piece("sessions", sessions()),
-            Kind::Last => piece("records", rest([("key", KEY), ("value", ONE)])),
-            Kind::Process => vec![Area::Piece(process())],
+            Kind::Sessions => vec![entries(&[], "", slotted(), sessions())],
+            Kind::Last => vec![Area::Piece(vec![("records", rest([("key", KEY), ("value", ONE)]))])],
+            Kind::Process => process(),
             Kind::BroadcastProcess => {
-                let mut all = vec![("shared", Node::Option(Box::new(TWO)))];
-                all.extend(process());
-                vec![Area::Piece(all)]
+                let mut all = process();
+                all.push(entries(&[3], "shared", once(), TWO));
+                all
             }
-            Kind::TimedJoin => piece("rows", timed()),
-            Kind::LookupJoin => piece("records", lookup()),
-            Kind::Join => piece("rows", forever()),
+            Kind::TimedJoin => {
+                let sides = sides([("time", TIME), ("born", COUNT), ("matched", FLAG)]);
+                vec![entries(&[], "", slotted(), sides)]
+            }
+            Kind::LookupJoin => {
+                let waiting = fields([("key", KEY), ("time", TIME), ("left", ONE)]);
+                vec![
+                    entries(&[0], "", slotted(), Node::List(Box::new(TWO))),
+                    entries(&[1], "waiting", fields([("number", COUNT)]), waiting),
+                ]
+            }
+            Kind::Join => {
+                let sides = sides([("until", TIME), ("time", TIME)]);
+                vec![entries(&[], "", slotted(), sides)]
+            }
         };
         Layout { areas }
+    }
+}
+
+impl Layout {
+    /// Which of the areas a section is in, by its whole name; none for what is not the head's.
+    pub(crate) fn area_of(&self, name: &[u8]) -> Option<usize> {
+        let (part, name) = name.split_first()?;
+        let (head, piece) = (*part == Part::Head as u8, *part == Part::Piece as u8);
+        let is_named = |area: &Area| matches!(area, Area::Entries { section: Section::Named(known), .. } if head && *known == name);
+        let is_other = |area: &Area| match area {
+            Area::Entries { section: Section::Windows { .. }, .. } => head,
+            Area::Entries { .. } => false,
+            Area::Piece(_) => piece,
+        };
+        self.areas.iter().position(is_named).or_else(|| self.areas.iter().position(is_other))
     }
 }
 
@@ -245,7 +284,6 @@ impl State {
             Node::Struct(_, Fields::Named(fields)) => {
                 fields.iter_mut().for_each(|field| self.fill(&mut field.1));
             }
-            Node::Tagged(all) => all.iter_mut().for_each(|tag| self.fill(&mut tag.1)),
             _ => {}
         }
     }

@@ -16,7 +16,7 @@ mod tests;
 
 pub(crate) use decode::{decode, skip, take, take_length};
 pub(crate) use encode::{encode, put};
-pub(crate) use layout::{Area, Kind, Layout, State, Value, states_of};
+pub(crate) use layout::{Area, Kind, Layout, Section, State, Value, states_of};
 pub(crate) use parse::{state, type_of};
 
 use std::fmt::Write;
@@ -59,8 +59,6 @@ pub(crate) enum Node {
     List(Box<Node>),
     /// Elements up to the end.
     Rest(Box<Node>),
-    /// A byte that says which of these follows.
-    Tagged(Vec<(&'static str, Node)>),
     /// A key or value of the state.
     Slot(usize),
 }
@@ -226,7 +224,7 @@ fn write(node: &Node, defs: &Defs, out: &mut String, named: &mut Vec<usize>) {
         }
         Node::Fixed(int) => number(*int, out),
         Node::List(inner) | Node::Rest(inner) => inside("list", &[inner], defs, out, named),
-        Node::Tagged(_) | Node::Slot(_) => out.push_str("…"),
+        Node::Slot(_) => out.push_str("…"),
     }
 }
 

@@ -6,7 +6,7 @@ mod operators;
 mod processes;
 mod timed;
 
-use crate::checkpoint::{Committer, Inbox, News, Orders, Restored, Saves, Slot};
+use crate::checkpoint::{Inbox, News, Orders, Restored, Saves, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::{Host, Instance, Launch, Progress, Task};
 use crate::job::Job;
@@ -195,11 +195,7 @@ impl Shown {
     /// The run is over: what has been staged for what is complete counts, and nothing else.
     fn settle(&self, staged: &[(u64, u32)]) -> Result<()> {
         for out in [&self.out, &self.aside] {
-            let mut committer = out.clone();
-            for (checkpoint, instance) in staged {
-                committer.commit(*checkpoint, *instance, &[])?;
-            }
-            committer.recover(0)?;
+            out.settle(staged);
             self.rows.lock().expect("a lock").extend(out.take());
         }
         Ok(())

@@ -2,10 +2,10 @@
 
 use super::open::{Keys, Open, find, insert, joined, unite};
 use super::queue::{Entry, Queue, is_due};
-use super::saved::{restore, snapshot};
+use super::saved::{restore, write};
 use super::spec::Gap;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
-use crate::checkpoint::Pieces;
+use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::KeyFn;
@@ -27,30 +27,30 @@ pub type SessionItem<X, F, G, A, P> = Item<
 >;
 
 /// The head of the stage of sessions.
-pub struct SessionHead<X, F: KeyFn<X>, G, A: Aggregate<F::Value>, P, S, N, M> {
+pub struct SessionHead<X, F: KeyFn<X>, G, A: Aggregate<F::Value>, P, S, N, M: Mode> {
     key: F,
     gap: G,
     aggregate: A,
     lateness: Lateness<P>,
     next: N,
     meta: Meta,
-    state: State<F::Key, A::Acc>,
+    state: State<F::Key, A::Acc, M>,
     watermark: Timestamp,
     late: Counter,
     faults: Faults,
     failed: bool,
-    types: PhantomData<fn(X, S) -> M>,
+    types: PhantomData<fn(X, S)>,
 }
 
 /// What the operator keeps.
-pub struct State<K, A> {
-    pub keys: Keys<K, Open<A>>,
+pub struct State<K, A, M: Mode> {
+    pub keys: Keys<K, Open<A>, M>,
     pub queue: Queue,
     /// How many elements have arrived that were not late.
     pub arrived: u64,
 }
 
-impl<X, F: KeyFn<X>, G, A: Aggregate<F::Value>, P, S, N, M> SessionHead<X, F, G, A, P, S, N, M> {
+impl<X, F: KeyFn<X>, G, A: Aggregate<F::Value>, P, S, N, M: Mode> SessionHead<X, F, G, A, P, S, N, M> {
     pub fn new(key: F, gap: G, aggregate: A, lateness: Lateness<P>, next: N, meta: Meta) -> Self {
         let state = State { keys: Keys::default(), queue: Queue::default(), arrived: 0 };
         let (late, faults) = (Counter::default(), Faults::default());
@@ -94,6 +94,7 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
+    M: Mode,
 {
     fn add(&mut self, item: SessionItem<X, F, G, A, P>) {
         let Item { hash, time, route, load: (gap, load) } = item;
@@ -101,7 +102,7 @@ where
         let key = &self.key;
         let apart = G::is_apart(&route);
         let found = if apart { None } else { self.state.keys.find(hash, |k| key.is(&route, k)) };
-        let slot = found.and_then(|at| self.state.keys.get(at));
+        let slot = found.and_then(|at| self.state.keys.peek(at));
         let joined = slot.map_or(0..0, |slot| joined(&slot.value, time, end));
         // A session that is kept is not late: it is removed as soon as no element can join it.
         if joined.is_empty()
@@ -263,9 +264,13 @@ where
         }
     }
 
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let key = &self.key;
-        snapshot::<M, _, _>(&self.state.keys, out, |k| key.hash(k))
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.key.clone();
+        self.state.keys.begin_save(out, &[], move |k| key.hash(k), write::<M, A::Acc>)
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.state.keys.save_more(left)
     }
 
     fn schema(&self) -> Result<String> {
@@ -275,7 +280,7 @@ where
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let key = &self.key;
         let lateness = self.lateness.allowed.0;
-        let fired = restore::<M, _, _>(&mut self.state, lateness, bytes, |k| key.hash(k), G::is_apart)?;
+        let fired = restore(&mut self.state, lateness, bytes, |k| key.hash(k))?;
         self.watermark(fired);
         Ok(())
     }

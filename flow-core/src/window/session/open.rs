@@ -1,17 +1,17 @@
 //! The open sessions of one key, in order of time, and how an element joins them. Pure: no edges, no clock.
 
 use crate::aggregate::Overflow;
-use crate::state::KeySlots;
+use crate::state::{KeySlots, Mode, Volatile};
 use crate::time::Timestamp;
 use crate::window::spec::Span;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The open windows of each key that has some, in order of time.
-pub type Keys<K, W> = KeySlots<K, VecDeque<W>>;
+/// The open windows of each key that has some, in order of time, in a pipeline of mode `M`.
+pub type Keys<K, W, M = Volatile> = KeySlots<K, VecDeque<W>, M>;
 
 /// A slot for a key that has none yet, or for one element of a key whose sessions are all apart.
-pub fn insert<K, W>(keys: &mut Keys<K, W>, hash: u64, key: K, apart: bool) -> u32 {
+pub fn insert<K, W, M: Mode>(keys: &mut Keys<K, W, M>, hash: u64, key: K, apart: bool) -> u32 {
     let sessions = VecDeque::with_capacity(1);
     if apart { keys.insert_apart(hash, key, sessions) } else { keys.insert(hash, key, sessions) }
 }

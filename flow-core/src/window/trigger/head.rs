@@ -3,10 +3,10 @@
 use super::chain::TriggerItem;
 use super::open::{NEVER, Now, Open, find, is_passed, joined};
 use super::places::Places;
-use super::saved::{restore, snapshot};
+use super::saved::{begin_save, restore};
 use super::spec::Rules;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
-use crate::checkpoint::Pieces;
+use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
@@ -19,25 +19,23 @@ use crate::window::session::{Entry, Keys, Queue, is_due};
 use crate::window::spec::{Span, saturate};
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
 /// The head of the stage of windows with a trigger.
-pub struct TriggerHead<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> {
+pub struct TriggerHead<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M: Mode> {
     base: Base<X, F, A, P, S, N>,
     places: W,
     rules: Rules,
-    state: State<F::Key, A::Acc>,
+    state: State<F::Key, A::Acc, M>,
     clock: Arc<dyn Clock>,
     /// The time of the clock when it was last looked at.
     now: Timestamp,
-    mode: PhantomData<fn() -> M>,
 }
 
 /// What the operator keeps.
-pub struct State<K, A> {
-    pub keys: Keys<K, Open<A>>,
+pub struct State<K, A, M: Mode> {
+    pub keys: Keys<K, Open<A>, M>,
     /// By watermark,
     pub queue: Queue<i128>,
     /// … and by the clock. An entry says where its window began when it was queued.
@@ -46,14 +44,17 @@ pub struct State<K, A> {
     pub opened: u64,
     /// The highest watermark that there has been, but for the end.
     pub reached: Timestamp,
+    /// What the last checkpoint says of that.
+    pub saved: Timestamp,
 }
 
-impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M> TriggerHead<X, F, W, A, P, S, N, M> {
+impl<X, F: KeyFn<X>, W, A: Aggregate<F::Value>, P, S, N, M: Mode> TriggerHead<X, F, W, A, P, S, N, M> {
     pub fn new(base: Base<X, F, A, P, S, N>, places: W, rules: Rules) -> Self {
         let (keys, queue, clocked) = (Keys::default(), Queue::default(), Queue::default());
         let (clock, now) = (Arc::new(VirtualClock::new()), Timestamp::MIN);
-        let state = State { keys, queue, clocked, opened: 0, reached: Timestamp::MIN };
-        TriggerHead { base, places, rules, state, clock, now, mode: PhantomData }
+        let (reached, saved) = (Timestamp::MIN, Timestamp::MIN);
+        let state = State { keys, queue, clocked, opened: 0, reached, saved };
+        TriggerHead { base, places, rules, state, clock, now }
     }
 }
 
@@ -66,6 +67,7 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
+    M: Mode,
 {
     fn add(&mut self, item: TriggerItem<X, F, W, A, P>) {
         let Item { hash, time, route, load: (sent, at_once, load) } = item;
@@ -74,7 +76,7 @@ where
         let Some((span, due)) = windows.clone().last() else { return };
         let key = &self.base.key;
         let found = self.state.keys.find(hash, |k| key.is(&route, k));
-        let slot = found.and_then(|at| self.state.keys.get(at));
+        let slot = found.and_then(|at| self.state.keys.peek(at));
         let joins = W::MERGES && slot.is_some_and(|slot| !joined(&slot.value, span, due).is_empty());
         // A session that is kept is not late: it is removed as soon as no element can join it.
         if !joins && let Some(by) = self.late_by(due) {
@@ -320,9 +322,13 @@ where
         }
     }
 
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let key = &self.base.key;
-        snapshot::<M, _, _>(&self.state, out, |k| key.hash(k))
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.base.key.clone();
+        begin_save(&mut self.state, out, move |k| key.hash(k))
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.state.keys.save_more(left)
     }
 
     fn schema(&self) -> Result<String> {
@@ -331,7 +337,7 @@ where
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let key = &self.base.key;
-        let passed = restore::<M, _, _>(&mut self.state, self.base.lateness.allowed, bytes, |k| key.hash(k))?;
+        let passed = restore(&mut self.state, self.base.lateness.allowed, bytes, |k| key.hash(k))?;
         self.watermark(passed);
         Ok(())
     }

@@ -1,44 +1,46 @@
-//! How open windows with a trigger are written down, key group by key group.
+//! How open windows with a trigger are written down: a section for each kind of thing.
 //!
 //! ```text
-//! reached ( key count ( start end due born unshown passed early clock accumulator )^count )*
-//!                                     little-endian: i64, i128 (times), u64, u8; count as u32
+//! name of a section    entries
+//! 0                    key -> ( start end due early clock born unshown passed accumulator )*
+//! 1                    nothing -> reached                 little-endian: i64, i128 (times), u64, u8
 //! ```
 
 use super::head::State;
 use super::open::Open;
-use crate::checkpoint::Pieces;
+use crate::checkpoint::records::Part;
+use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
-use crate::state::{Keep, write_key};
+use crate::state::{Keep, Mode};
 use crate::time::{Millis, Timestamp};
 use crate::window::saved::take;
 use crate::window::session::Entry;
 use crate::window::spec::{Span, saturate};
 use std::collections::VecDeque;
 
-/// Writes the windows of all keys.
-pub fn snapshot<M, K: Keep<M>, A: Keep<M>>(
-    state: &State<K, A>,
-    out: &mut Pieces,
-    hash_of: impl Fn(&K) -> u64,
+const WINDOWS: &[u8] = &[0];
+const REACHED: &[u8] = &[1];
+
+/// Begins to write the windows of all keys.
+pub fn begin_save<M: Mode, K: Keep<M>, A: Keep<M>>(
+    state: &mut State<K, A, M>,
+    out: &Groups,
+    hash_of: impl Fn(&K) -> u64 + Send + 'static,
 ) -> Result<()> {
-    let mut slots = state.keys.iter().peekable();
+    state.keys.begin_save(out, WINDOWS, hash_of, write::<M, A>)?;
     // How far the watermark was is kept although a group has no windows: those that it will have begin behind it.
-    if slots.peek().is_none() && state.reached == Timestamp::MIN {
-        return Ok(());
+    if out.is_whole() || state.saved < state.reached {
+        state.saved = state.reached;
+        let reached = state.reached.0.to_le_bytes();
+        out.put_everywhere(&out.section(Part::Head, REACHED, &[]), &[], &reached);
     }
-    K::kept(|| {
-        out.each().for_each(|piece| piece.extend_from_slice(&state.reached.0.to_le_bytes()));
-        slots.try_for_each(|(hash, slot)| {
-            let out = out.of(hash);
-            write_key(&slot.key, &hash_of, out)?;
-            let count = u32::try_from(slot.value.len()).unwrap_or(u32::MAX);
-            out.extend_from_slice(&count.to_le_bytes());
-            slot.value.iter().try_for_each(|window| {
-                bounds(window, out);
-                window.acc.write(out)
-            })
-        })
+    Ok(())
+}
+
+fn write<M, A: Keep<M>>(windows: &VecDeque<Open<A>>, out: &mut Vec<u8>) -> Result<()> {
+    windows.iter().try_for_each(|window| {
+        bounds(window, out);
+        window.acc.write(out)
     })
 }
 
@@ -52,26 +54,29 @@ fn bounds<A>(window: &Open<A>, out: &mut Vec<u8>) {
     out.push(u8::from(*passed));
 }
 
-/// Adds what [`snapshot`] wrote. Returns how far the watermark had surely come: to the last end that it has passed.
-pub fn restore<M, K: Keep<M>, A: Keep<M>>(
-    state: &mut State<K, A>,
+/// Adds the keys of a group. Returns how far the watermark had surely come: to the last end that it has passed.
+pub fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
+    state: &mut State<K, A, M>,
     lateness: Millis,
-    mut bytes: &[u8],
+    bytes: &[u8],
     hash_of: impl Fn(&K) -> u64,
 ) -> Result<Timestamp> {
     let mut passed = Timestamp::MIN;
-    if bytes.is_empty() {
-        return Ok(passed);
-    }
-    state.reached = state.reached.max(Timestamp(i64::from_le_bytes(take(&mut bytes)?)));
     K::kept(|| {
-        while !bytes.is_empty() {
-            let key = K::read(&mut bytes)?;
-            let slot = state.keys.insert(hash_of(&key), key, VecDeque::new());
-            let count = u32::from_le_bytes(take(&mut bytes)?);
-            let windows = (0..count).map(|_| Ok(take_bounds(&mut bytes)?.with(A::read(&mut bytes)?)));
-            let mut windows = windows.collect::<Result<VecDeque<Open<A>>>>()?;
-            for window in &mut windows {
+        each_entry(bytes, &mut |section, key, mut value| {
+            if section == REACHED {
+                let reached = Timestamp(i64::from_le_bytes(take(&mut value)?));
+                state.reached = state.reached.max(reached);
+                return Ok(());
+            }
+            let mut windows = VecDeque::new();
+            while !value.is_empty() {
+                let window: Open<A> = take_bounds(&mut value)?.with(A::read(&mut value)?);
+                windows.push_back(window);
+            }
+            let slot = state.keys.put_back(key, &hash_of, windows)?;
+            let Some(windows) = state.keys.get(slot) else { return Ok(()) };
+            for window in &mut windows.value {
                 (window.queued, window.ticking) = (window.next(lateness), window.clock);
                 let (born, inside) = (window.born, window.span.start);
                 state.queue.push(Entry { time: window.queued, born, slot, inside });
@@ -84,11 +89,8 @@ pub fn restore<M, K: Keep<M>, A: Keep<M>>(
                     passed = passed.max(saturate(window.due));
                 }
             }
-            if let Some(slot) = state.keys.get(slot) {
-                slot.value = windows;
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     })?;
     Ok(passed)
 }

@@ -1,0 +1,5 @@
+//! State in checkpoints: that of older types, of an older version of this library, and as text.
+
+mod evolve;
+mod pipelines;
+mod running;
