@@ -82,11 +82,11 @@ impl Coordinator {
         stopping: Arc<AtomicBool>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let next = store.next_id();
+        let (next, inbox) = (store.next_id(), Inbox::of(settings.buffer));
         Coordinator {
             store,
             settings,
-            inbox: Inbox::default(),
+            inbox,
             orders: Orders::default(),
             tasks,
             outside,

@@ -175,10 +175,10 @@ fn sides<const N: usize>(before: [(&'static str, Node); N]) -> Node {
 }
 
 fn count_windows() -> Area {
-    let open = list([("start", TIME), ("value", ONE)]);
-    let key =
-        [("key", KEY), ("seen", COUNT), ("shown", COUNT), ("full", COUNT), ("last", TIME), ("open", open)];
-    Area::Piece(vec![("windows", rest(key))])
+    let open = rest([("start", TIME), ("value", ONE)]);
+    let numbers = [("born", COUNT), ("seen", COUNT), ("shown", COUNT), ("full", COUNT), ("last", TIME)];
+    let [born, seen, shown, full, last] = numbers;
+    entries(&[], "", KEY, fields([born, seen, shown, full, last, ("open", open)]))
 }
 
 fn triggered() -> Node {
@@ -211,7 +211,7 @@ impl Kind {
                 vec![entries(&[0], "", slotted(), triggered()), entries(&[1], "reached", once(), TIME)]
             }
             Kind::Sessions => vec![entries(&[], "", slotted(), sessions())],
-            Kind::Last => vec![Area::Piece(vec![("records", rest([("key", KEY), ("value", ONE)]))])],
+            Kind::Last => vec![entries(&[], "", KEY, ONE)],
             Kind::Process => process(),
             Kind::BroadcastProcess => {
                 let mut all = process();
