@@ -1,4 +1,4 @@
-//! Whether the state in a checkpoint is of the types that operators have now.
+//! Whether the state in a checkpoint is of the types, and of the kind of windows, that operators have now.
 
 use super::bytes::hash;
 use super::manifest::Manifest;
@@ -18,11 +18,11 @@ pub(crate) fn check<'a>(manifest: &Manifest, stages: impl Iterator<Item = (&'a s
         let before = manifest.operators.iter().find(|state| state.id == id && !state.schema.is_empty());
         if let Some(before) = before.filter(|before| before.schema != now) {
             let what = format!(
-                "the state of `{id}` in checkpoint {} is of other types: it was `{}` and is `{now}` now",
+                "the state of `{id}` in checkpoint {} is another than it keeps: it was `{}` and is `{now}` now",
                 manifest.id, before.schema
             );
             let note = format!(
-                "give the types the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
+                "give types and windows the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
             );
             return Err(Error::new(ErrorKind::State, what).in_stage(id).note(note));
         }

@@ -285,7 +285,8 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
     }
 
     fn schema(&self) -> String {
-        self.head.schema()
+        let (head, behind) = (self.head.schema(), self.head.tail_ref().schema());
+        if behind.is_empty() { head } else { format!("{head}, behind it {behind}") }
     }
 
     fn begin_save(&mut self, out: &Groups) -> Result<()> {

@@ -76,6 +76,10 @@ pub trait Tail: Send + 'static {
     fn keeps_state(&self) -> bool {
         false
     }
+    /// Its types, as [`Head::schema`](super::Head::schema).
+    fn schema(&self) -> String {
+        String::new()
+    }
     /// Begins to write that state, as [`Head::begin_save`](super::Head::begin_save).
     ///
     /// # Errors

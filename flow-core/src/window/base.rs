@@ -201,6 +201,11 @@ where
     }
 }
 
+/// The schema of state in windows of this kind: state of another kind cannot be gone on with.
+pub fn in_windows(schema: String, windows: &str) -> String {
+    if schema.is_empty() { schema } else { format!("{schema} in {windows}") }
+}
+
 /// The row of a window, if there is a result.
 pub fn row<K, V>(span: Span, key: K, value: Option<V>) -> Option<Windowed<K, V>> {
     let (start, end) = span.shown();

@@ -1,6 +1,6 @@
 //! The window operator: adds elements to panes, and fires panes that the watermark has passed. A pane is a window.
 
-use super::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
+use super::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row, in_windows};
 use super::late::Policy;
 use super::merging::Merged;
 use super::panes::Panes;
@@ -256,7 +256,7 @@ where
     }
 
     fn schema(&self) -> String {
-        schema_of::<F::Key, A::Acc, M>()
+        in_windows(schema_of::<F::Key, A::Acc, M>(), &self.assign.describe())
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::op::{Chain, Either, KeyFn, KeyTypes, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Push, Stamp, Tail};
-use crate::state::{Keep, KeyTable, Mode};
+use crate::state::{Keep, KeyTable, Mode, schema_of};
 use crate::time::Timestamp;
 use std::marker::PhantomData;
 
@@ -284,6 +284,10 @@ where
 
     fn keeps_state(&self) -> bool {
         true
+    }
+
+    fn schema(&self) -> String {
+        schema_of::<F::Key, I, M>()
     }
 
     fn begin_save(&mut self, out: &Groups) -> Result<()> {

@@ -224,6 +224,9 @@ where
         }
         Fire::Done
     }
+    fn schema(&self) -> String {
+        A::Acc::schema().map_or_else(String::new, |acc| format!("() -> {acc}"))
+    }
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let out = out.of(0);
         match &self.acc {

@@ -12,7 +12,7 @@ use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, Mode, Pane, schema_of};
 use crate::time::Timestamp;
-use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, row};
+use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, in_windows, row};
 use crate::window::late::Policy;
 use crate::window::spec::Span;
 use std::any::TypeId;
@@ -163,7 +163,7 @@ where
     }
 
     fn schema(&self) -> String {
-        schema_of::<F::Key, A::Acc, M>()
+        in_windows(schema_of::<F::Key, A::Acc, M>(), "windows of so many")
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Millis, Timestamp};
-use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
+use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, in_windows, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -267,7 +267,7 @@ where
     }
 
     fn schema(&self) -> String {
-        schema_of::<F::Key, A::Acc, M>()
+        in_windows(schema_of::<F::Key, A::Acc, M>(), "sessions")
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

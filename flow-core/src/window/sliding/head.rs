@@ -10,7 +10,7 @@ use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Millis, Timestamp};
-use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
+use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row, in_windows};
 use crate::window::late::Policy;
 use crate::window::merging::Merged;
 use crate::window::panes::Panes;
@@ -312,7 +312,9 @@ where
     }
 
     fn schema(&self) -> String {
-        schema_of::<F::Key, A::Acc, M>()
+        let Slices { size, slide, offset } = self.slices;
+        let windows = format!("slices of sliding({size}, {slide}, offset = {offset})");
+        in_windows(schema_of::<F::Key, A::Acc, M>(), &windows)
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, Mode, schema_of};
 use crate::time::{Clock, Timestamp, VirtualClock};
-use crate::window::base::{Base, FIRED_AT_ONCE, Item, Row, row};
+use crate::window::base::{Base, FIRED_AT_ONCE, Item, Row, in_windows, row};
 use crate::window::late::Policy;
 use crate::window::session::{Entry, Keys, Queue, is_due};
 use crate::window::spec::{Span, saturate};
@@ -324,7 +324,9 @@ where
     }
 
     fn schema(&self) -> String {
-        schema_of::<F::Key, A::Acc, M>()
+        // Sessions of another gap are sessions.
+        let windows = if W::MERGES { "sessions".to_owned() } else { self.places.describe() };
+        in_windows(schema_of::<F::Key, A::Acc, M>(), &format!("{windows} with a trigger"))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
