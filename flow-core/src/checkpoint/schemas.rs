@@ -1,4 +1,4 @@
-//! Whether the state in a checkpoint is of the types that operators have now.
+//! Whether the state in a checkpoint is of the types, and of the kind of windows, that operators have now.
 
 use super::bytes::hash;
 use super::manifest::Manifest;
@@ -33,11 +33,11 @@ pub(crate) fn check<'a>(
             Err(notes) => notes,
         };
         let what = format!(
-            "the state of `{id}` in checkpoint {} is of other types: it was `{}` and is `{now}` now",
+            "the state of `{id}` in checkpoint {} is another than it keeps: it was `{}` and is `{now}` now",
             manifest.id, before.schema
         );
         let note = format!(
-            "say how the one becomes the other, `Checkpoints::upgrade(\"{id}\", |old: …| …)`, give the types the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
+            "say how the one becomes the other, `Checkpoints::upgrade(\"{id}\", |old: …| …)`, give types and windows the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
         );
         let error = Error::new(ErrorKind::State, what).in_stage(id);
         return Err(notes.into_iter().fold(error, Error::note).note(note));

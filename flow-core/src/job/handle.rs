@@ -163,6 +163,9 @@ impl JobHandle {
     }
 
     /// Asks the sources to end as if their input had; the job then runs to its regular end and commits.
+    ///
+    /// So windows fire, and of keys nothing is kept. With checkpoints the next start reads on where the sources stood, and counts and sums of keys begin
+    /// anew: a job that is to go on as if nothing had happened is ended by [`stop_with_savepoint`](JobHandle::stop_with_savepoint).
     pub fn stop(&self) {
         self.attempts.stop();
     }

@@ -287,7 +287,9 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
     }
 
     fn schema(&self) -> Result<String> {
-        self.head.schema()
+        let (head, behind) = (self.head.schema()?, self.head.tail_ref().state_schema()?);
+        let alone = head.is_empty() || behind.is_empty();
+        Ok(if alone { head } else { format!("{head} and {behind}") })
     }
 
     fn tables(&self) -> usize {

@@ -76,6 +76,13 @@ pub trait Tail: Send + 'static {
     fn keeps_state(&self) -> bool {
         false
     }
+    /// The type of its state, if it is written down.
+    ///
+    /// # Errors
+    /// As those of [`Head::schema`](super::Head::schema).
+    fn state_schema(&self) -> Result<String> {
+        Ok(String::new())
+    }
     /// Begins to write that state, as [`Head::begin_save`](super::Head::begin_save).
     ///
     /// # Errors

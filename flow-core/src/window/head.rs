@@ -257,7 +257,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        Ok(Shape::Windows.of(schema_of::<F::Key, A::Acc, M>()?))
+        Ok(Shape::Windows.in_windows(&self.assign.describe(), schema_of::<F::Key, A::Acc, M>()?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -21,6 +21,7 @@ use crate::stage::{
     BuildCx, Count as Instances, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push,
     Stamp, Tail,
 };
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, Mode};
 use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
@@ -225,7 +226,8 @@ where
         Fire::Done
     }
     fn schema(&self) -> Result<String> {
-        Ok(A::Acc::schema()?.unwrap_or_default())
+        let total = A::Acc::schema()?.map(|acc| format!("() -> {acc}"));
+        Ok(Shape::Total.of(total.unwrap_or_default()))
     }
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let out = out.of(0);

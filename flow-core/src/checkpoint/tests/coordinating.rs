@@ -53,7 +53,7 @@ fn one_stage(disk: &SimFs) -> (Coordinator, Saves, Log) {
 
 /// What `wait` says, unless it waits for ever.
 fn outcome(savepoints: &Savepoints, number: u64) -> Result<u64> {
-    let (savepoints, (say, hear)) = (savepoints.clone(), mpsc::channel());
+    let (savepoints, (say, hear)) = (savepoints.clone(), mpsc::sync_channel(1));
     std::thread::spawn(move || say.send(savepoints.wait(number)));
     hear.recv_timeout(Duration::from_secs(10)).expect("nobody waits for ever")
 }

@@ -156,7 +156,7 @@ impl Upgrades {
         let (Ok(old), Ok(new)) = (state(before), state(now)) else {
             return Err(vec!["the types cannot be compared: their schemas do not say all".into()]);
         };
-        if old.kind != new.kind {
+        if (old.kind, &old.which) != (new.kind, &new.which) {
             return Err(Vec::new());
         }
         if !same((&old.key, &old.defs), (&new.key, &new.defs), true) {

@@ -21,6 +21,7 @@ pub(crate) enum Kind {
     TimedJoin,
     LookupJoin,
     Join,
+    Total,
 }
 
 /// The words of each, and what its values are called where there are several.
@@ -37,6 +38,7 @@ const KINDS: &[(Kind, &str, &[&str])] = &[
     (Kind::TimedJoin, "join in time", &["left", "right"]),
     (Kind::LookupJoin, "lookup join", &["left", "right"]),
     (Kind::Join, "join", &["left", "right"]),
+    (Kind::Total, "total", &[""]),
 ];
 
 impl Kind {
@@ -49,18 +51,31 @@ impl Kind {
         self.row().2
     }
 
-    /// The kind that a schema begins with, and what follows.
-    pub(super) fn before(schema: &str) -> (Kind, &str) {
-        let of = |row: &(Kind, &str, _)| {
-            let rest = schema.strip_prefix(row.1)?.strip_prefix(" of ")?;
-            Some((row.0, rest))
+    /// The kind that a schema begins with, what else it says of it, and what follows.
+    pub(super) fn before(schema: &str) -> (Kind, &str, &str) {
+        let of = |row: &(Kind, &'static str, _)| {
+            let rest = schema.strip_prefix(row.1)?;
+            let (which, rest) = match rest.strip_prefix(" [") {
+                Some(rest) => rest.split_once(']')?,
+                None => ("", rest),
+            };
+            Some((row.0, which, rest.strip_prefix(" of ")?))
         };
-        KINDS.iter().skip(1).find_map(of).unwrap_or((Kind::Table, schema))
+        KINDS.iter().skip(1).find_map(of).unwrap_or((Kind::Table, "", schema))
     }
 
     /// A schema of this kind; of what has none there is none.
     pub(crate) fn of(self, schema: String) -> String {
-        if schema.is_empty() { schema } else { format!("{} of {schema}", self.row().1) }
+        self.which("", schema)
+    }
+
+    /// The same of windows of which it makes a difference which they are, in words without square brackets.
+    pub(crate) fn in_windows(self, windows: &str, schema: String) -> String {
+        self.which(&format!(" [{windows}]"), schema)
+    }
+
+    fn which(self, which: &str, schema: String) -> String {
+        if schema.is_empty() { schema } else { format!("{}{which} of {schema}", self.row().1) }
     }
 }
 
@@ -76,6 +91,8 @@ pub(crate) struct Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State {
     pub kind: Kind,
+    /// Which windows they are, where that makes a difference.
+    pub which: String,
     pub key: Node,
     pub values: Vec<Value>,
     pub defs: Defs,
@@ -233,6 +250,7 @@ impl Kind {
                 let sides = sides([("until", TIME), ("time", TIME)]);
                 vec![entries(&[], "", slotted(), sides)]
             }
+            Kind::Total => vec![Area::Piece(vec![("total", Node::Option(Box::new(ONE)))])],
         };
         Layout { areas }
     }

@@ -1,7 +1,7 @@
 //! Reads the text of a schema.
 //!
 //! ```text
-//! state    := [KIND " of "] type " -> " type (", " type)*
+//! state    := [KIND [" [" WHICH "]"] " of "] type " -> " type (", " type)*
 //! type     := node ("; " NAME " = " variant (" | " variant)*)*          the enums of the type, which are known in it alone
 //! node     := WORD | NAME | "()" | "(" node, … ")" | "{ " NAME ": " node, … " }" | NAME fields
 //!           | "option<" node ">" | "seq<" node ">" | "map<" node ", " node ">"
@@ -30,7 +30,7 @@ pub(crate) fn type_of(schema: &str) -> Result<(Node, Defs), Fault> {
 /// # Errors
 /// As [`type_of`].
 pub(crate) fn state(schema: &str) -> Result<State, Fault> {
-    let (kind, rest) = Kind::before(schema);
+    let (kind, which, rest) = Kind::before(schema);
     let mut parser = Parser::new(rest);
     let key = parser.whole()?;
     parser.expect("->")?;
@@ -44,7 +44,7 @@ pub(crate) fn state(schema: &str) -> Result<State, Fault> {
         return Err(format!("`{schema}` has {} values, and not {}", values.len(), names.len()));
     }
     let values = names.iter().zip(values).map(|(name, node)| Value { name, node }).collect();
-    Ok(State { kind, key, values, defs: parser.defs })
+    Ok(State { kind, which: which.to_owned(), key, values, defs: parser.defs })
 }
 
 struct Parser<'a> {

@@ -113,6 +113,13 @@ fn requests_under_way_are_made_again() {
     }
 }
 
+/// One of two has saved and then ended, and the other, which is at its end, has not: the checkpoint waits for that one.
+#[test]
+fn what_an_instance_holds_that_comes_to_its_end_is_waited_for() {
+    let (whole, two) = both(limited, &dealt(&[(0, 0); 15], 2), 9, 2, 2);
+    assert_eq!(whole.sorted(), two.sorted());
+}
+
 proptest! {
     #![proptest_config(config())]
 

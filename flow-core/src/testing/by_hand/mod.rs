@@ -14,7 +14,7 @@ use crate::op::kind::{Bounded, Replayable};
 use crate::sink::Collected;
 use crate::source::{Poll, Reader, Source};
 use crate::stage::OpenCx;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// What was written, by state and slot, and the stages that had ended.
@@ -74,10 +74,10 @@ impl Host for ByHand {
         tasks.iter_mut().filter(|task| task.is_source()).for_each(|task| task.barrier(CHECKPOINT));
         after.finished = finished;
         // What stands before it in a ring may wait for time.
-        let mut saved = 0;
+        let mut saved = BTreeSet::new();
         step_until(&mut tasks, |tasks| {
-            saved += gather(&inbox, &mut after, &mut staged);
-            saved == tasks.iter().filter(|task| !task.is_done()).count()
+            saved.extend(gather(&inbox, &mut after, &mut staged));
+            tasks.iter().enumerate().all(|(number, task)| task.is_done() || saved.contains(&number))
         })?;
         *self.after.lock().expect("a lock") = after;
         staged.retain(|staged| staged.0 <= CHECKPOINT);
@@ -85,9 +85,9 @@ impl Host for ByHand {
     }
 }
 
-/// Takes the news; how many have saved all they have.
-fn gather(inbox: &Inbox, after: &mut Kept, staged: &mut Vec<(u64, u32)>) -> usize {
-    let mut saved = 0;
+/// Takes the news; who has saved all there is.
+fn gather(inbox: &Inbox, after: &mut Kept, staged: &mut Vec<(u64, u32)>) -> Vec<usize> {
+    let mut saved = Vec::new();
     while let Some(news) = inbox.take() {
         match news {
             // What an ended one has left stands where nobody says anything else.
@@ -95,7 +95,7 @@ fn gather(inbox: &Inbox, after: &mut Kept, staged: &mut Vec<(u64, u32)>) -> usiz
                 drop(after.parts.insert((state, slot), bytes))
             }
             News::Part { state, slot, bytes, .. } => drop(after.parts.entry((state, slot)).or_insert(bytes)),
-            News::Saved { .. } => saved += 1,
+            News::Saved { task, .. } => saved.push(task),
             News::Staged { id, instance, .. } => staged.push((id, instance)),
             News::Keyed { .. } | News::Ended { .. } => {}
         }

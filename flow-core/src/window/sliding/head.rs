@@ -313,7 +313,9 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        Ok(Shape::SlidingWindows.of(schema_of::<F::Key, A::Acc, M>()?))
+        let Slices { size, slide, offset } = self.slices;
+        let windows = format!("sliding({size}, {slide}, offset = {offset})");
+        Ok(Shape::SlidingWindows.in_windows(&windows, schema_of::<F::Key, A::Acc, M>()?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

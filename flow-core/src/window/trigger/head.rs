@@ -332,7 +332,9 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        Ok(Shape::TriggeredWindows.of(schema_of::<F::Key, A::Acc, M>()?))
+        // Sessions of another gap are sessions.
+        let windows = if W::MERGES { "sessions".to_owned() } else { self.places.describe() };
+        Ok(Shape::TriggeredWindows.in_windows(&windows, schema_of::<F::Key, A::Acc, M>()?))
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
