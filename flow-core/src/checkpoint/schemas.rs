@@ -18,7 +18,7 @@ pub(crate) fn check<'a>(manifest: &Manifest, stages: impl Iterator<Item = (&'a s
         let before = manifest.operators.iter().find(|state| state.id == id && !state.schema.is_empty());
         if let Some(before) = before.filter(|before| before.schema != now) {
             let what = format!(
-                "the state of `{id}` in checkpoint {} is of other types: it was `{}` and is `{now}` now",
+                "the state of `{id}` in checkpoint {} is of other types or windows: it was `{}` and is `{now}` now",
                 manifest.id, before.schema
             );
             let note = format!(

@@ -163,6 +163,12 @@ pub(crate) fn schema_of<K: Keep<M>, V: Keep<M>, M>() -> Result<String> {
     Ok(both.map_or_else(String::new, |(key, value)| format!("{key} -> {value}")))
 }
 
+/// The same of what is kept by something else beside the key, which it says: `key -> value in sessions`.
+pub(crate) fn schema_in<K: Keep<M>, V: Keep<M>, M>(by: &str) -> Result<String> {
+    let types = schema_of::<K, V, M>()?;
+    Ok(if types.is_empty() { types } else { format!("{types} in {by}") })
+}
+
 /// The same of state of two parts: `key -> one, other`.
 pub(crate) fn schema_of_two<K: Keep<M>, V: Keep<M>, W: Keep<M>, M>() -> Result<String> {
     let one = schema_of::<K, V, M>()?;

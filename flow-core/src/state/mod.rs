@@ -18,7 +18,7 @@ mod timers;
 mod track;
 
 pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
-pub(crate) use keep::{Only, schema_of, schema_of_two, write_key};
+pub(crate) use keep::{Only, schema_in, schema_of, schema_of_two, write_key};
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use schema::schema;

@@ -12,7 +12,7 @@ use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, schema_of};
+use crate::state::{Keep, Mode, schema_in};
 use crate::time::Timestamp;
 use std::vec::IntoIter;
 
@@ -256,7 +256,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        schema_in::<F::Key, A::Acc, M>("windows")
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

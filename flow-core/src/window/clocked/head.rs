@@ -122,7 +122,8 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
     }
 
     fn schema(&self) -> Result<String> {
-        self.head.schema()
+        let schema = self.head.schema()?;
+        Ok(if schema.is_empty() { schema } else { format!("{schema} on the clock") })
     }
 
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {

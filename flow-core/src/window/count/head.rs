@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::op::operator::operator_error;
 use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, Pane, schema_of};
+use crate::state::{Keep, Mode, Pane, schema_in};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Row, emit_at_end, row};
 use crate::window::late::Policy;
@@ -163,7 +163,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        schema_in::<F::Key, A::Acc, M>("windows of so many")
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

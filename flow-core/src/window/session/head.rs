@@ -11,7 +11,7 @@ use crate::metrics::Counter;
 use crate::op::KeyFn;
 use crate::op::operator::operator_error;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, schema_of};
+use crate::state::{Keep, Mode, schema_in};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{FIRED_AT_ONCE, Item, Lift, Load, Row, emit_at_end, row};
 use crate::window::late::{Late, Lateness, Policy, too_late};
@@ -268,7 +268,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        schema_in::<F::Key, A::Acc, M>("sessions")
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::checkpoint::records::Part;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, schema_of};
+use crate::state::{Keep, Mode, schema_in};
 use crate::time::{Millis, Timestamp};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
 use crate::window::late::Policy;
@@ -312,7 +312,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        schema_in::<F::Key, A::Acc, M>("slices of windows")
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::checkpoint::Pieces;
 use crate::error::Result;
 use crate::op::KeyFn;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
-use crate::state::{Keep, Mode, schema_of};
+use crate::state::{Keep, Mode, schema_in};
 use crate::time::{Clock, Timestamp, VirtualClock};
 use crate::window::base::{Base, FIRED_AT_ONCE, Item, Row, row};
 use crate::window::late::Policy;
@@ -325,7 +325,7 @@ where
     }
 
     fn schema(&self) -> Result<String> {
-        schema_of::<F::Key, A::Acc, M>()
+        schema_in::<F::Key, A::Acc, M>("windows with triggers")
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
