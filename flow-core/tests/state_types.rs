@@ -122,3 +122,44 @@ fn keys_that_are_written_alike_are_told_before_they_become_one() {
         }
     }
 }
+
+/// What one kind of windows keeps another would misread: the types alone do not say.
+#[test]
+fn other_windows_do_not_take_over_what_some_have_kept() {
+    type Pipeline = fn(&mut Job);
+    macro_rules! windows {
+        ($($kind:literal $assigner:expr;)*) => {[$(($kind, (|job| {
+            let numbers = source(generate(20_000, |n| n as i64).rate(20_000)).durable();
+            let keyed = numbers.event_time(|n| *n).monotonic().key_by(|n| n % 7);
+            job.add(keyed.window($assigner).count().map(|w| w.value).collect(&Collected::new()));
+        }) as Pipeline)),*]};
+    }
+    let kinds = windows! {
+        "in windows`" tumbling(Millis(100_000));
+        "in slices of windows`" sliding(Millis(100_000), Millis(10_000));
+        "in sessions`" session(Millis(100_000));
+        "in windows of so many`" count(100_000);
+        "in windows on the clock`" tumbling(Millis(100_000)).time(processing);
+    };
+    for (before, first) in kinds {
+        let storage = Arc::new(SimFs::new());
+        let job = |pipeline: Pipeline| {
+            Job::build("windows", pipeline).checkpoints(Checkpoints::in_storage(Arc::clone(&storage) as _))
+        };
+        let handle = job(first).start().unwrap();
+        while handle.metrics()[0].records_in == 0 {
+            std::thread::yield_now();
+        }
+        handle.stop_with_savepoint().unwrap();
+        handle.join().unwrap();
+        for (now, second) in kinds.into_iter().filter(|kind| kind.0 != before) {
+            let error = job(second).run().unwrap_err().to_string();
+            assert!(error.contains(before) && error.contains(now), "{before} {now}: {error}");
+        }
+        let rolling = |job: &mut Job| {
+            let numbers = source(generate(20_000, |n| n as i64)).durable().event_time(|n| *n).monotonic();
+            job.add(numbers.key_by(|n| n % 7).count().map(|n| n.1).collect(&Collected::new()));
+        };
+        assert!(job(rolling).run().unwrap_err().to_string().contains(before), "{before}");
+    }
+}

@@ -95,3 +95,35 @@ fn a_sink_can_be_removed() {
     job(false, true).run().unwrap();
     assert_eq!(first.take(), (0..NUMBERS).collect::<Vec<_>>());
 }
+
+/// What is behind a source that had come to its end has been told so: a record that came later would be lost in it, and is an error.
+#[test]
+fn what_comes_behind_the_end_is_an_error() {
+    for parallelism in [1, 2] {
+        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+        let job = |numbers: u64, keyed: bool| {
+            let job = Job::build("stopped", |job| {
+                let numbers = source(from_iter(0..numbers)).durable();
+                if keyed {
+                    job.add(numbers.key_by(|n| n % 7).count().map(|_| 1).named("counts").collect(&out));
+                } else {
+                    job.add(numbers.collect(&out));
+                }
+            });
+            let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _);
+            let checkpoints = checkpoints.drop_state("count").drop_state("counts/map");
+            job.checkpoints(checkpoints).parallelism(parallelism)
+        };
+        job(100, true).run().unwrap();
+        assert_eq!(out.take().len(), 100);
+        for keyed in [true, false] {
+            job(100, true).run().unwrap();
+            let error = job(3_000, keyed).run().unwrap_err();
+            assert_eq!((error.kind(), error.stage()), (ErrorKind::State, Some("from_iter")));
+            for part in ["had come to its end", "has more records now", "stopped.rs", "folder"] {
+                assert!(error.to_string().contains(part), "{part}: {error}");
+            }
+        }
+        assert!(out.take().is_empty());
+    }
+}

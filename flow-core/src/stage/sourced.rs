@@ -1,4 +1,6 @@
 //! The stage object over a source: it polls a reader into what is fused behind it.
+//!
+//! In checkpoints stands the reader's position under the source's id, and where the reader has come to its end a byte under `ID (end)`.
 
 use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
@@ -59,6 +61,8 @@ struct Pace {
     budget: usize,
     ended: bool,
     stopped: bool,
+    /// The checkpoint before which the reader had come to its end, where the job starts from one. Nothing more may come.
+    over: Option<u64>,
     wait: Option<i64>,
     faults: Faults,
     read: Counter,
@@ -81,6 +85,7 @@ impl Pace {
             budget: BUDGET_MAX,
             ended: false,
             stopped: false,
+            over: None,
             wait: None,
             faults: Faults::default(),
             read: Counter::default(),
@@ -88,11 +93,27 @@ impl Pace {
         }
     }
 
-    fn open(&mut self, cx: &mut OpenCx) {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let over = !cx.take_back(&self.end())?.is_empty();
+        self.over = over.then(|| cx.checkpoint());
         self.faults = cx.faults().clone();
         self.read = cx.metrics().records_in.clone();
         self.saves = cx.saves().clone();
         self.size = cx.batch_size();
+        Ok(())
+    }
+
+    /// Under which it is kept that the reader has come to its end.
+    fn end(&self) -> String {
+        format!("{} (end)", self.meta.id())
+    }
+
+    /// The reader had come to its end, and gives more: who is behind it has been told that nothing will come, and would not look at it.
+    #[cold]
+    fn goes_on(&self, checkpoint: u64) -> Error {
+        let what = format!("it had come to its end at checkpoint {checkpoint}, and has more records now");
+        let note = "what is behind it has fired all windows and ended: begin anew with another folder of checkpoints; for input that grows stop the job before its end, or watch a folder";
+        self.named(Error::new(ErrorKind::State, what).note(note))
     }
 
     /// Leaves the reader's position: at checkpoint `id`, or for good when it has ended.
@@ -131,7 +152,8 @@ impl Pace {
         if self.ended {
             return Ok(Turn::Answer(Step::Done));
         }
-        let over = self.stopped || next.enough();
+        // One that had come to its end is asked whatever is behind it, which may have ended as well.
+        let over = self.stopped || (next.enough() && self.over.is_none());
         let budget = self.size.next().min(self.budget);
         Ok(if over { Turn::Over } else { Turn::Poll(budget) })
     }
@@ -141,6 +163,9 @@ impl Pace {
         // Records that become many: fewer of them at once.
         self.budget = if next.room() { (self.budget * 2).min(BUDGET_MAX) } else { (self.budget / 2).max(1) };
         self.faults.check()?;
+        if let Some(checkpoint) = self.over.filter(|_| read > 0) {
+            return Err(self.goes_on(checkpoint));
+        }
         self.wait = None;
         Ok(match poll {
             Poll::More => Step::Worked,
@@ -215,7 +240,7 @@ fn behind<N>(next: &mut Option<N>) -> &mut N {
 
 impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.pace.open(cx);
+        self.pace.open(cx)?;
         self.next().open(cx)?;
         let Some(make) = self.make.take() else { return Ok(()) };
         match make(cx) {
@@ -238,7 +263,8 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
     }
 
     fn step(&mut self) -> Result<Step> {
-        let (poll, read) = match self.pace.turn(behind::<N>(&mut self.next))? {
+        let turn = self.pace.turn(behind::<N>(&mut self.next))?;
+        let (poll, read) = match turn {
             Turn::Answer(step) => return Ok(step),
             Turn::Over => (Poll::End, 0),
             Turn::Poll(budget) => self.poll(budget)?,
@@ -248,6 +274,9 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
             if self.pace.saves.is_on() {
                 let position = self.reader.as_ref().and_then(Reader::position);
                 self.pace.save(None, position);
+                if !matches!(turn, Turn::Over) || self.pace.over.is_some() {
+                    self.pace.saves.last(&self.pace.end(), vec![1]);
+                }
             }
             self.reader = None;
             self.next().mark(Mark::End);

@@ -79,6 +79,15 @@ impl Kind {
     }
 }
 
+/// The schema of the same windows, by the host's clock.
+pub(crate) fn on_the_clock(schema: String) -> String {
+    let Some((kind, rest)) = schema.split_once(" of ") else { return schema };
+    match kind.strip_suffix(']') {
+        Some(which) => format!("{which} on the clock] of {rest}"),
+        None => format!("{kind} [on the clock] of {rest}"),
+    }
+}
+
 /// A value of keyed state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value {

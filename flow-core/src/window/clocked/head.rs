@@ -3,6 +3,7 @@
 use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::stage::{Fire, Head, HeadStage, OpenCx, Tail};
+use crate::state::shape::on_the_clock;
 use crate::time::{Clock, Timestamp, VirtualClock};
 use crate::window::base::Item;
 use crate::window::spec::saturate;
@@ -122,7 +123,7 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
     }
 
     fn schema(&self) -> Result<String> {
-        self.head.schema()
+        Ok(on_the_clock(self.head.schema()?))
     }
 
     fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
