@@ -6,7 +6,7 @@ use crate::graph::Graph;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;
-use flow_core::testing::SimFs;
+use flow_core::testing::{MapBackend, SimFs};
 use std::sync::Arc;
 
 /// So often the process may die.
@@ -51,6 +51,11 @@ pub fn check(graph: &Graph) -> Result<Deaths, String> {
         let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as Arc<dyn Storage>)
             .deltas((drawn >> 32) as u32 % 4);
         let job = built.job.checkpoints(checkpoints);
+        // State that has to leave the memory, all of it or some.
+        let job = match drawn >> 40 & 3 {
+            0 => job,
+            n => job.state_backend(MapBackend::with_limit([0, 3_000, 20_000][n as usize - 1])),
+        };
         let job = if start < DEATHS {
             job.crash_at(1 + split_mix(&mut seed) % LIVES[(drawn >> 16) as usize % LIVES.len()])
         } else {
