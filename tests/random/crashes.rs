@@ -6,7 +6,7 @@ use crate::graph::Graph;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;
-use flow_core::testing::SimFs;
+use flow_core::testing::{MapBackend, SimFs};
 use std::sync::Arc;
 
 /// So often the process may die.
@@ -53,6 +53,11 @@ pub fn check(graph: &Graph) -> Result<Deaths, String> {
             // Of some the disk is slow: what is saved waits for room.
             .buffer([0, 100, 1 << 26][(drawn >> 40) as usize % 3]);
         let job = built.job.checkpoints(checkpoints);
+        // State that has to leave the memory, all of it or some.
+        let job = match drawn >> 40 & 3 {
+            0 => job,
+            n => job.state_backend(MapBackend::with_limit([0, 3_000, 20_000][n as usize - 1])),
+        };
         let job = if start < DEATHS {
             job.crash_at(1 + split_mix(&mut seed) % LIVES[(drawn >> 16) as usize % LIVES.len()])
         } else {

@@ -82,18 +82,24 @@ impl Restored {
         self.states.get(stage).is_some_and(|state| state.finished)
     }
 
-    /// The key groups of an instance, each with its history.
-    pub fn groups(&self, state: &str, instance: usize, instances: usize) -> Result<Vec<(usize, History)>> {
-        let Some(State { read, .. }) = self.states.get(state) else { return Ok(Vec::new()) };
-        let mut groups = Vec::new();
-        for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
+    /// The key groups of an instance, each with its history. One after the other is read: all of them may be more than fits into memory.
+    pub fn groups(
+        &self,
+        state: &str,
+        instance: usize,
+        instances: usize,
+    ) -> impl Iterator<Item = Result<(usize, History)>> + use<'_> {
+        let read = self.states.get(state).map(|state| &state.read);
+        let own = (0..KEY_GROUPS).filter(move |group| instance_of(*group as u64, instances) == instance);
+        let of = move |group| {
             let slot = Slot::Group(u16::try_from(group).unwrap_or(u16::MAX));
-            let history = since_whole(read(slot)?)?;
-            if !history.is_empty() {
-                groups.push((group, history));
+            let history = read?(slot).and_then(since_whole);
+            match history {
+                Ok(history) if history.is_empty() => None,
+                history => Some(history.map(|history| (group, history))),
             }
-        }
-        Ok(groups)
+        };
+        own.filter_map(of)
     }
 
     /// From now on the state of these stages is read with the types of now.

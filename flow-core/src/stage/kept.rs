@@ -86,7 +86,8 @@ impl Kept {
         let watermark = watermark.unwrap_or(Timestamp::MIN);
         // Before its state, which may have to do with what is late.
         head.watermark(watermark);
-        for (group, history) in restored.groups(&self.id, instance, instances)? {
+        for group in restored.groups(&self.id, instance, instances) {
+            let (group, history) = group?;
             let bytes = restored.upgraded(&self.id, group, merge(&history)?)?;
             head.restore(group, &bytes)?;
         }

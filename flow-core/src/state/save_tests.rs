@@ -48,6 +48,11 @@ fn actions() -> impl Strategy<Value = Vec<Do>> {
     )
 }
 
+/// How many classes there are: few, some with several of the keys, or one for each.
+fn widths() -> impl Strategy<Value = u64> {
+    prop_oneof![0..4u64, Just(100)]
+}
+
 /// Where entries go, and how many bytes of them stay in memory.
 type Beyond<'a> = Option<(&'a dyn StateBackend, usize)>;
 
@@ -216,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn a_table_beyond_memory_is_the_same(width in 0..4u64, share in shares(), actions in actions()) {
+    fn a_table_beyond_memory_is_the_same(width in widths(), share in shares(), actions in actions()) {
         what_is_written_is_what_was_there(width, Some((&MapBackend::with_limit(0), share)), actions);
     }
 }
@@ -226,10 +231,26 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
 
     #[test]
-    fn a_table_on_the_disk_is_the_same(width in 0..4u64, share in shares(), actions in actions()) {
+    fn a_table_on_the_disk_is_the_same(width in widths(), share in shares(), actions in actions()) {
         let folder = tempfile::tempdir().unwrap();
         let backend = super::Fjall::at(folder.path()).memory_limit(16 << 20);
         what_is_written_is_what_was_there(width, Some((&backend, share)), actions);
+    }
+}
+
+/// While an entry comes back another one of the same hash leaves: neither is written over.
+#[test]
+fn entries_of_one_hash_pass_each_other() {
+    let mut table = open(1, Some((&MapBackend::with_limit(0), 0)));
+    let hash_of = |key: &u64| hash(1, *key);
+    table.reserve(1, hash_of);
+    table.entry(0, |k| *k == 1, || (1, "one".to_owned()));
+    table.reserve(1, hash_of);
+    table.entry(0, |k| *k == 2, || (2, "two".to_owned()));
+    assert!(table.find(0, |k| *k == 1).is_some());
+    table.reserve(1, hash_of);
+    for (key, value) in [(1, "one"), (2, "two")] {
+        assert_eq!(table.find(0, |k| *k == key).map(|entry| &*entry.1), Some(value));
     }
 }
 

@@ -153,12 +153,12 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     fn fetch(&mut self, hash: u64, is: &dyn Fn(&K) -> bool) -> Option<Place> {
         let KeyTable { slots, spilled } = self;
         let over = spilled.get()?.on()?;
-        let entry = over.take(hash, is)?;
+        // Before: what leaves must not pass by what comes back, which is nowhere meanwhile.
         over.make_room(slots, 1);
         if !slots.has_room(1) {
             grow(slots, 1, |k| over.hash(k));
         }
-        Some(slots.add(spread(hash), entry))
+        Some(slots.add(spread(hash), over.take(hash, is)?))
     }
 
     /// Asks for the memory of the entry of `hash`, so that it is on its way when the entry is asked for.

@@ -53,6 +53,7 @@ where
             table: KeyTable::default(),
             order: Vec::new(),
             emitted: 0,
+            ended: false,
             key,
             next: Timeless(next),
             meta,
@@ -84,6 +85,8 @@ struct LastHead<X, F: KeyFn<X>, N, M: Mode> {
     /// The hashes of the keys by when they first came, and how many of them have been emitted.
     order: Vec<u64>,
     emitted: usize,
+    /// There will be no more.
+    ended: bool,
     key: F,
     next: Timeless<N>,
     meta: Meta,
@@ -130,7 +133,14 @@ where
         }
     }
 
+    fn end(&mut self) {
+        self.ended = true;
+    }
+
     fn fire(&mut self) -> Fire {
+        if !self.ended {
+            return Fire::Done;
+        }
         let LastHead { table, order, emitted, key, next, .. } = self;
         while let Some(hash) = order.get(*emitted) {
             *emitted += 1;
