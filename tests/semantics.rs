@@ -18,6 +18,8 @@ mod aggregates;
 mod beside;
 #[path = "semantics/case.rs"]
 mod case;
+#[path = "semantics/dead.rs"]
+mod dead;
 #[path = "semantics/evicted.rs"]
 mod evicted;
 #[path = "semantics/joins.rs"]
@@ -77,6 +79,6 @@ macro_rules! suites {
     )*};
 }
 suites!(
-    windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, ttl, strategies, json,
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, dead, ttl, strategies, json,
     evict, process, trigger, text, broadcast
 );

@@ -185,7 +185,7 @@ impl Building<'_> {
         let input = node.inputs[0];
         match node.op {
             Op::UnionEnds | Op::Union => self.union::<K>(node),
-            Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) => self.split::<K>(node),
+            Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) | Op::OrDead(_) => self.split::<K>(node),
             Op::Beside(n) => {
                 let out = self.end::<Plain>(node.outputs[0]);
                 let (keyed, all, sums) = rolling::beside::<K>(n, out);
@@ -266,6 +266,7 @@ impl Building<'_> {
                 let results = s.map(move |r| if keep(c, &r) { Ok(r) } else { Err(r) });
                 fork(results.split_result(), (next(), next()))
             }
+            Op::OrDead(c) => or_dead(s, c, (next(), next())),
             Op::Split(2) => {
                 let sides = s.split(|r| if side(2, &r) == 0 { Either::A(r) } else { Either::B(r) });
                 fork(sides, (next(), next()))
@@ -302,6 +303,21 @@ where
 {
     let (left, right) = sides.roots();
     let ends = (left.tee(|_| a), right.filter(|_| true).tee(|_| b));
+    BoxedEnd::new(sides.fork(ends))
+}
+
+/// Every other one that is not kept panics, the others fail.
+fn or_dead<K: Time, C>(s: Stream<Rec, K, C>, c: u8, (a, b): (End<K::Stamp>, End<K::Stamp>)) -> End<K::Stamp>
+where
+    C: Chain<Out = Rec, Stamp = K::Stamp>,
+{
+    let sides = s.try_map_or_dead(move |r| match (keep(c, r), r.val % 2) {
+        (true, _) => Ok(r.clone()),
+        (false, 0) => Err("not kept"),
+        (false, _) => panic!("not kept"),
+    });
+    let (good, dead) = sides.roots();
+    let ends = (good.tee(|_| a), dead.map(|letter| letter.value).tee(|_| b));
     BoxedEnd::new(sides.fork(ends))
 }
 
