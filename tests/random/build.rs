@@ -235,7 +235,7 @@ impl Building<'_> {
             }
             op => {
                 let out = self.end::<K>(node.outputs[0]);
-                self.give::<K>(input, one_output::<K>(op, out));
+                self.give::<K>(input, one_output::<K>(op, node.outputs[0], out));
             }
         }
     }
@@ -322,7 +322,7 @@ where
 }
 
 /// The operators of one input and one output of the same kind.
-fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
+fn one_output<K: Time>(op: Op, at: usize, out: End<K::Stamp>) -> End<K::Stamp> {
     let s = K::branch();
     match op {
         Op::Map(c) => join(s.map(move |r| map(c, r)), out),
@@ -334,7 +334,7 @@ fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
         }
         Op::TryMap(c) => join(s.try_map(move |r| Ok::<_, std::fmt::Error>(map(c, r))), out),
         Op::Apply => join(s.apply(Before(0)), out),
-        Op::Through(c) => join(s.through(|s| s.map(move |r| map(c, r))).named("through"), out),
+        Op::Through(c) => join(s.through(|s| s.map(move |r| map(c, r))).named(format!("through{at}").leak()), out),
         Op::Fused(c) => join(
             s.map(move |r| maybe(c, r))
                 .filter(Option::is_some)

@@ -122,9 +122,10 @@ impl Coordinator {
         &self.metrics
     }
 
-    /// When it wants to be called although there is no news, in ticks.
+    /// When it wants to be called although there is no news, in ticks. One that has failed waits for its barriers, however long they take.
     pub fn deadline(&self) -> i64 {
         let (since, after) = match &self.current {
+            Some(current) if current.failed.is_some() => return i64::MAX,
             Some(current) => (current.since, self.settings.timeout),
             None => (self.begun, self.settings.every),
         };
@@ -144,16 +145,10 @@ impl Coordinator {
         if now < self.deadline() {
             return Ok(());
         }
-        match &mut self.current {
-            None => self.begin(now, false),
-            Some(current) if current.failed.is_none() => {
-                let what =
-                    format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
-                current.fail(&mut self.store, Error::new(ErrorKind::State, what));
-                Ok(())
-            }
-            Some(_) => Ok(()),
-        }
+        let Some(current) = &mut self.current else { return self.begin(now, false) };
+        let what = format!("checkpoint {} is not complete after {}", current.id, self.settings.timeout);
+        current.fail(&mut self.store, Error::new(ErrorKind::State, what));
+        Ok(())
     }
 
     /// Begins a checkpoint now, unless one is in flight; whether it did.
