@@ -6,7 +6,7 @@ pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::host::HostKind;
 pub use crate::job::{Job, JobHandle};
 pub use crate::metrics::Report;
-pub use crate::op::{Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
+pub use crate::op::{Dead, Either, Either3, Either4, FloatKey, Flow, Kind, Stream};
 pub use crate::process::{
     AggregatingState, BroadcastContext, BroadcastProcess, ListState, MapState, ReducingState,
 };

@@ -13,6 +13,7 @@ static NAMES: &[Row] = &[
     (&["where", "having", "filter_not", "reject"], "a condition is `.filter(|record| …)`; what two streams are joined by is `key_by` on both sides"),
     (&["flatten"], "write `.flat_map(|record| record)`"),
     (&["map_err", "unwrap", "expect", "or_else", "and_then", "ok"], "errors are records: `.split_result()` gives the good ones and the others, and `.try_map(|record| …)` ends the job at the first"),
+    (&["dead_letters", "dead_letter", "dead_letter_queue", "dlq", "catch", "catch_unwind", "catch_error", "recover", "on_error", "map_or", "map_or_else", "try_map_or"], "write `let (rows, dead) = ….try_map_or_dead(|record| …)`: records for which the closure panics or fails go aside, with why"),
     (&["peek", "tap", "do_on_next", "debug", "log"], "write `.inspect(|record| …)`"),
     (&["map_partition"], "what is opened once an instance is `.map_init(|ctx| …, |resource, record| …)`"),
     (&["map_values_with_state", "stateful", "stateful_map", "with_state", "flat_map_with_state", "filter_with_state", "update_state_by_key"], "write `.key_by(|record| …).map_with_state(init, |state, record| …)`, or `scan` to give nothing for some records"),

@@ -111,6 +111,8 @@ pub(crate) enum Value {
     Instances,
     /// A number of requests.
     Requests,
+    /// A number of calls.
+    Tries,
     /// `true`, and nothing else: the builder's method takes no argument.
     Flag,
     /// Any expression.
@@ -347,6 +349,9 @@ const ASYNC: &[Named] = &[
     optional("unordered", Value::Flag),
     optional("instead", Value::Expression),
 ];
+const OR_DEAD: &[Named] = &[optional("tries", Value::Tries)];
+/// Calls of a closure for one record, at most.
+pub(crate) const TRIES_MAX: u64 = 100;
 /// Requests of an instance that are under way at once, at most.
 pub(crate) const REQUESTS_MAX: u64 = 1 << 16;
 /// Parallel instances of an operator, at most.
@@ -365,6 +370,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("try_map", 1, ".try_map(|record| …)"),
     row("try_filter_map", 1, ".try_filter_map(|record| …)"),
     row("try_flat_map", 1, ".try_flat_map(|record| …)"),
+    row("map_or_dead", 1, ".map_or_dead(|record| …)").named(OR_DEAD).sides(2, 2).returns(Returns::Record),
+    row("try_map_or_dead", 1, ".try_map_or_dead(|record| …)").named(OR_DEAD).sides(2, 2),
     row("async_map", 1, ".async_map(|record| …, timeout = 5s)").named(ASYNC),
     row("try_async_map", 1, ".try_async_map(|record| …, timeout = 5s)").named(ASYNC),
     row("take", 1, ".take(n)"),

@@ -2,10 +2,12 @@
 //!
 //! Below the folder it has `state` and the folders of its sinks. At the end it prints how many records it has read.
 
+mod misdeed;
 mod queue;
 
 use flow_core::prelude::*;
 use flow_tests::crashing::{Pipeline, WINDOW_MS, key, time};
+use misdeed::Misdeed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,21 +45,29 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let folder = Path::new(&settings.folder);
-    let checkpoints = Checkpoints::to(folder.join("state")).every(Millis(settings.every));
+    let mut checkpoints = Checkpoints::to(folder.join("state")).every(Millis(settings.every));
+    if let Some(timeout) = std::env::var("FLOW_TIMEOUT_MS").ok().and_then(|text| text.parse().ok()) {
+        checkpoints = checkpoints.timeout(Millis(timeout)).max_failed(u32::MAX);
+    }
     let job = match settings.pipeline {
         Pipeline::Linear => linear(&settings, folder),
         Pipeline::Windows => windows(&settings, folder),
         Pipeline::Join => join(&settings, folder),
         Pipeline::Queue => queued(&settings, folder),
     };
-    match job.checkpoints(checkpoints).parallelism(settings.parallelism).run() {
+    let host = match std::env::var("FLOW_HOST").as_deref() {
+        Ok("threads") => HostKind::Threads,
+        Ok("workers") => HostKind::Workers(1),
+        _ => HostKind::Auto,
+    };
+    match job.checkpoints(checkpoints).parallelism(settings.parallelism).host(host).run() {
         Ok(report) => {
             let read = report
                 .stages
                 .iter()
                 .find(|stage| stage.name.starts_with("numbers"))
                 .map_or(0, |s| s.records_in);
-            println!("read {read}");
+            println!("read {read}\ncpu {}", processor_time());
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -67,10 +77,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// The seconds of processor time that this process has used.
+fn processor_time() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name, which may have blanks; a tick is 10 ms on every Linux.
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
 fn linear(settings: &Settings, folder: &Path) -> Job {
     let (count, rate) = (settings.count, settings.rate);
+    let misdeed = Misdeed::new(folder, count);
     Job::build("linear", |job| {
         let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
+        let numbers = numbers.inspect(move |i| misdeed.at(*i));
         job.add(numbers.map(|i| (key(i), i)).sink(csv_files(folder.join("rows")).no_header()));
     })
 }
@@ -85,11 +105,13 @@ fn queued(settings: &Settings, folder: &Path) -> Job {
 
 fn windows(settings: &Settings, folder: &Path) -> Job {
     let (count, rate) = (settings.count, settings.rate);
+    let misdeed = Misdeed::new(folder, count);
     Job::build("windows", |job| {
         let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
         let windows = numbers.event_time(|i| time(*i)).monotonic();
         let windows = windows.key_by(|i| key(*i)).window(tumbling(Millis(WINDOW_MS)));
         let rows = windows.aggregate(|a| (a.count(), a.sum(|i| *i)));
+        let rows = rows.inspect(move |w| misdeed.at(w.start.millis().unsigned_abs()));
         let rows = rows.map(|w| (w.key, w.start.millis(), w.value.0, w.value.1));
         job.add(rows.sink(csv_files(folder.join("rows")).no_header()));
     })

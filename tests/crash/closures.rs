@@ -1,6 +1,7 @@
 //! Closures that panic, fail and block while checkpoints are taken: the job begins again by itself, and every row stands there once.
 
 use super::runner::names;
+use flow_core::aggregate::{Aggregate, Commutative, Commutes, Mergeable, Overflow};
 use flow_core::prelude::*;
 use flow_tests::crashing::{Pipeline, WINDOW_MS, by_key, key, time};
 use flow_tests::process::alone;
@@ -18,6 +19,7 @@ enum At {
     Map,
     Key,
     Fold,
+    Merge,
     Row,
     Drop,
     Serialize,
@@ -73,6 +75,43 @@ fn add(sum: &mut Sum, record: &Record) {
     *sum = Sum(sum.0 + 1, sum.1 + record.0);
 }
 
+/// The same, made before the exchange already and merged behind it.
+#[derive(Clone)]
+struct Merged;
+
+impl Aggregate<Record> for Merged {
+    type In = u64;
+    type Acc = (u64, u64);
+    type Out = Sum;
+    type Algebra = Commutes;
+    fn name(&self) -> String {
+        "merged".to_owned()
+    }
+    fn start(&self) -> (u64, u64) {
+        (0, 0)
+    }
+    fn lift(&self, record: &Record) -> u64 {
+        record.0
+    }
+    fn add(&self, acc: &mut (u64, u64), n: u64) -> Result<(), Overflow> {
+        *acc = (acc.0 + 1, acc.1 + n);
+        Ok(())
+    }
+    fn result(&self, acc: &(u64, u64)) -> Option<Sum> {
+        Some(Sum(acc.0, acc.1))
+    }
+}
+
+impl Mergeable<Record> for Merged {
+    fn merge(&self, acc: &mut (u64, u64), later: (u64, u64)) -> Result<(), Overflow> {
+        trip(At::Merge, later.1);
+        *acc = (acc.0 + later.0, acc.1 + later.1);
+        Ok(())
+    }
+}
+
+impl Commutative<Record> for Merged {}
+
 fn mapped(i: u64) -> Result<Record, String> {
     trip(At::First, i);
     trip(At::Map, i);
@@ -84,6 +123,7 @@ fn mapped(i: u64) -> Result<Record, String> {
 
 /// That of `child`, with closures in which something goes wrong.
 fn job(folder: &Path) -> Job {
+    let merging = WHERE.load(SeqCst) == At::Merge as u32;
     let (state, out) = (folder.join("state"), folder.join("out"));
     let job = Job::build("windows", |job| {
         let numbers = source(generate(COUNT, |i| i).splits(2).rate(20_000)).durable();
@@ -92,13 +132,17 @@ fn job(folder: &Path) -> Job {
             trip(At::Key, r.0);
             key(r.0)
         });
-        let windows =
-            keyed.window(tumbling(Millis(WINDOW_MS))).fold(Sum::default(), |sum, record| add(sum, &record));
-        let rows = windows.map(|w| {
+        let windows = keyed.window(tumbling(Millis(WINDOW_MS)));
+        let row = |w: Windowed<u64, Sum>| {
             trip(At::Row, time_of(w.start));
             (w.key, w.start.millis(), w.value.0, w.value.1)
-        });
-        job.add(rows.sink(csv_files(out).no_header()));
+        };
+        let out = csv_files(out).no_header();
+        if merging {
+            job.add(windows.aggregate(|_| Merged).map(row).sink(out));
+        } else {
+            job.add(windows.fold(Sum::default(), |sum, record| add(sum, &record)).map(row).sink(out));
+        }
     });
     job.checkpoints(Checkpoints::to(state).every(Millis(10)).timeout(Millis(100))).parallelism(2)
 }
@@ -149,6 +193,11 @@ fn f_u1_panic_in_a_key_function() {
 #[test]
 fn f_u1_panic_in_an_aggregate() {
     once(At::Fold);
+}
+
+#[test]
+fn f_u1_panic_in_a_merge() {
+    once(At::Merge);
 }
 
 #[test]

@@ -27,10 +27,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+mod clocks;
 mod closures;
 mod disks;
 mod kills;
+mod limits;
 mod points;
+mod poison;
+mod pressure;
 mod processes;
 mod runner;
 mod sinks;
+mod skewed;

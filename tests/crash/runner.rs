@@ -53,11 +53,22 @@ impl Case {
 
     pub fn start(&self, parallelism: usize, fail: Option<&str>) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_child"));
-        command.arg(self.pipeline.name()).arg(self.folder.path());
-        command.args([parallelism as u64, self.count, self.rate, 30].map(|n| n.to_string()));
         if let Some(fail) = fail {
             command.env("FLOW_FAIL", fail);
         }
+        self.spawn(command, parallelism)
+    }
+
+    /// By a shell script that becomes the child with `exec "$0" "$@"`.
+    pub fn start_by(&self, script: &str, parallelism: usize, environment: &[(&str, &str)]) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_child")]).envs(environment.iter().copied());
+        self.spawn(command, parallelism)
+    }
+
+    fn spawn(&self, mut command: Command, parallelism: usize) -> Child {
+        command.arg(self.pipeline.name()).arg(self.folder.path());
+        command.args([parallelism as u64, self.count, self.rate, 30].map(|n| n.to_string()));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
@@ -81,7 +92,9 @@ impl Case {
             None => End::Killed,
             Some(0) => {
                 let read = text(&output.stdout);
-                End::Done(read.trim().strip_prefix("read ").unwrap().parse().unwrap())
+                End::Done(
+                    read.lines().next().and_then(|line| line.strip_prefix("read ")).unwrap().parse().unwrap(),
+                )
             }
             Some(_) => End::Failed(text(&output.stderr)),
         }

@@ -185,7 +185,7 @@ impl Building<'_> {
         let input = node.inputs[0];
         match node.op {
             Op::UnionEnds | Op::Union => self.union::<K>(node),
-            Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) => self.split::<K>(node),
+            Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) | Op::OrDead(_) => self.split::<K>(node),
             Op::Beside(n) => {
                 let out = self.end::<Plain>(node.outputs[0]);
                 let (keyed, all, sums) = rolling::beside::<K>(n, out);
@@ -235,7 +235,7 @@ impl Building<'_> {
             }
             op => {
                 let out = self.end::<K>(node.outputs[0]);
-                self.give::<K>(input, one_output::<K>(op, out));
+                self.give::<K>(input, one_output::<K>(op, node.outputs[0], out));
             }
         }
     }
@@ -266,6 +266,7 @@ impl Building<'_> {
                 let results = s.map(move |r| if keep(c, &r) { Ok(r) } else { Err(r) });
                 fork(results.split_result(), (next(), next()))
             }
+            Op::OrDead(c) => or_dead(s, c, (next(), next())),
             Op::Split(2) => {
                 let sides = s.split(|r| if side(2, &r) == 0 { Either::A(r) } else { Either::B(r) });
                 fork(sides, (next(), next()))
@@ -305,8 +306,23 @@ where
     BoxedEnd::new(sides.fork(ends))
 }
 
+/// Every other one that is not kept panics, the others fail.
+fn or_dead<K: Time, C>(s: Stream<Rec, K, C>, c: u8, (a, b): (End<K::Stamp>, End<K::Stamp>)) -> End<K::Stamp>
+where
+    C: Chain<Out = Rec, Stamp = K::Stamp>,
+{
+    let sides = s.try_map_or_dead(move |r| match (keep(c, r), r.val % 2) {
+        (true, _) => Ok(r.clone()),
+        (false, 0) => Err("not kept"),
+        (false, _) => panic!("not kept"),
+    });
+    let (good, dead) = sides.roots();
+    let ends = (good.tee(|_| a), dead.map(|letter| letter.value).tee(|_| b));
+    BoxedEnd::new(sides.fork(ends))
+}
+
 /// The operators of one input and one output of the same kind.
-fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
+fn one_output<K: Time>(op: Op, at: usize, out: End<K::Stamp>) -> End<K::Stamp> {
     let s = K::branch();
     match op {
         Op::Map(c) => join(s.map(move |r| map(c, r)), out),
@@ -318,7 +334,9 @@ fn one_output<K: Time>(op: Op, out: End<K::Stamp>) -> End<K::Stamp> {
         }
         Op::TryMap(c) => join(s.try_map(move |r| Ok::<_, std::fmt::Error>(map(c, r))), out),
         Op::Apply => join(s.apply(Before(0)), out),
-        Op::Through(c) => join(s.through(|s| s.map(move |r| map(c, r))).named("through"), out),
+        Op::Through(c) => {
+            join(s.through(|s| s.map(move |r| map(c, r))).named(format!("through{at}").leak()), out)
+        }
         Op::Fused(c) => join(
             s.map(move |r| maybe(c, r))
                 .filter(Option::is_some)

@@ -67,6 +67,7 @@ const EXPECTED: &[&str] = &[
     "map_values",
     "max",
     "min",
+    "or_dead",
     "partition",
     "partition_by",
     "rate_limit",

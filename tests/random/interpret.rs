@@ -38,7 +38,7 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
             route(op, inputs[0], p).into()
         }
         Op::EventTime(disorder) => event_time(inputs[0], *disorder)?.into(),
-        Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) => split(op, inputs[0]),
+        Op::Partition(_) | Op::Split(_) | Op::SplitResult(_) | Op::OrDead(_) => split(op, inputs[0]),
         Op::UnionEnds | Op::Union => union(inputs[0], inputs[1])?.into(),
         Op::Beside(n) => keyed::beside(inputs[0], inputs[1], *n, p)?.into(),
         Op::Roll(form, roll) => keyed::roll(&keyed::keyed(inputs[0], Some(*form)), *roll, p)?.into(),
@@ -181,7 +181,7 @@ fn event_time(input: &Port, disorder: i64) -> Option<Port> {
 fn split(op: &Op, input: &Port) -> Outcome {
     let sides = if let Op::Split(sides) = op { *sides } else { 2 };
     let side_of = |r: &Rec| match op {
-        Op::Partition(c) | Op::SplitResult(c) => i64::from(!keep(*c, r)),
+        Op::Partition(c) | Op::SplitResult(c) | Op::OrDead(c) => i64::from(!keep(*c, r)),
         _ => side(sides, r),
     };
     let ports = (0..i64::from(sides)).map(|s| input.records(|r| (side_of(&r) == s).then_some(r)));

@@ -123,6 +123,7 @@ pub enum Op {
     Partition(u8),
     Split(u8),
     SplitResult(u8),
+    OrDead(u8),
     /// Both inputs end in edges that hang on what they come from.
     UnionEnds,
     /// `a.union(b)`, which owns both.
@@ -264,6 +265,7 @@ fn routes() -> impl Strategy<Value = Op> {
         1 => (0..4u8).prop_map(Op::Partition),
         1 => (2..5u8).prop_map(Op::Split),
         1 => (0..4u8).prop_map(Op::SplitResult),
+        1 => (0..4u8).prop_map(Op::OrDead),
         2 => Just(Op::UnionEnds),
         2 => Just(Op::Union),
         2 => (1..=KEYS).prop_map(Op::Beside),

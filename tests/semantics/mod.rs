@@ -4,6 +4,7 @@
 pub mod aggregates;
 pub mod beside;
 pub mod case;
+pub mod dead;
 pub mod evicted;
 pub mod joins;
 pub mod outcome;
@@ -40,6 +41,6 @@ macro_rules! suites {
     )*};
 }
 suites!(
-    windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, ttl, strategies, json,
-    evict, process, trigger, text, broadcast
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, dead, ttl, strategies,
+    json, evict, process, trigger, text, broadcast
 );

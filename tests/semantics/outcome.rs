@@ -84,7 +84,7 @@ pub fn of(
             }
             let ahead = report.counter("event_time.ahead");
             // What stands as late and was not.
-            let aside = ["split", "sides", "beside"].iter().any(|step| case.has(step));
+            let aside = ["split", "sides", "beside", "dead"].iter().any(|step| case.has(step));
             let split = i64::try_from(if aside { late.len() } else { 0 }).expect("few rows");
             let evicted = case.evicted.map(|_| counted(&report, ".evicted"));
             let expired = case.expired.map(|_| counted(&report, ".expired"));

@@ -162,6 +162,7 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "floats" => floats(stream),
         "lists" => lists(stream),
         "timers" => crate::timers::timers(stream),
+        "dead" => crate::dead::dead(job, stream, probe),
         "sides" => crate::sides::sides(job, stream, probe),
         "ttl" => crate::ttl::ttl(stream, words),
         "rolling" => crate::aggregates::rolling(stream, words[1]),

@@ -122,7 +122,7 @@ impl Coordinator {
         &self.metrics
     }
 
-    /// When it wants to be called although there is no news, in ticks.
+    /// When it wants to be called although there is no news, in ticks. One that has failed waits for its barriers, however long they take.
     pub fn deadline(&self) -> i64 {
         let (since, after) = match &self.current {
             // There is nothing to do before its stages have said so.

@@ -4,8 +4,7 @@
 //! * `task`: a stage instance with its incoming rings, and **the** step: take, work, give back;
 //! * [`threads`]: threads that step tasks and sleep when none can go on: one a task (`threads`), or n in all (`workers(n)`);
 //! * [`simulation`]: one thread, a virtual clock, and a seed that chooses who steps next;
-//! * [`control`]: the first failure, the stop request, the wake-ups;
-//! * `panics`: where a panic came from.
+//! * [`control`]: the first failure, the stop request, the wake-ups.
 //!
 //! # When something fails
 //!
@@ -22,7 +21,6 @@
 //! Only this room starts threads. A host needs nothing of a stage but [`Stage`](crate::stage::Stage).
 
 pub mod control;
-pub(crate) mod panics;
 pub mod simulation;
 mod task;
 #[cfg(test)]
@@ -35,6 +33,7 @@ pub use task::{Progress, Task};
 pub use wire::{Instance, Launch};
 
 use crate::error::Result;
+pub(crate) use crate::stage::panics;
 
 /// Runs the tasks of a job to their end. A host of your own implements this and is given to
 /// [`Job::host_with`](crate::job::Job::host_with).

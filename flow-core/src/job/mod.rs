@@ -20,7 +20,7 @@ use crate::op::Terminal;
 use crate::op::chain::Whole;
 use crate::stage::{BatchSize, BuildCx, Commits, Topology};
 use crate::state::StateBackend;
-use crate::time::{Clock, IntoMillis, Millis, SystemClock, VirtualClock};
+use crate::time::{Clock, IntoMillis, Millis, Steady, SystemClock, VirtualClock};
 use attempts::{Attempts, Begin};
 use handle::Running;
 use std::sync::Arc;
@@ -55,6 +55,7 @@ pub struct Job {
     ends: Vec<End>,
     parallelism: usize,
     host: HostKind,
+    clock: Option<Arc<dyn Clock>>,
     own_host: Option<Arc<dyn Host>>,
     batch: usize,
     ring: usize,
@@ -76,6 +77,7 @@ impl Job {
             ends: Vec::new(),
             parallelism: 1,
             host: HostKind::Auto,
+            clock: None,
             own_host: None,
             batch: BATCH_ITEMS,
             ring: RING_BATCHES,
@@ -121,6 +123,28 @@ impl Job {
     /// Runs on a host of your own.
     pub fn host_with(mut self, host: impl Host + 'static) -> Self {
         self.own_host = Some(Arc::new(host));
+        self
+    }
+
+    /// Goes by another clock than the machine's: for tests of what happens at a time, or when a clock is set. A simulation has its own.
+    ///
+    /// ```
+    /// use flow_core::prelude::*;
+    /// use flow_core::time::VirtualClock;
+    /// use std::sync::Arc;
+    ///
+    /// let clock = Arc::new(VirtualClock::new());
+    /// clock.advance_to(90_000);
+    /// let out = Collected::new();
+    /// let job = Job::build("minutes", |job| {
+    ///     let windows = source(from_vec(vec![7, 8])).window(tumbling(Millis(60_000)).time(processing));
+    ///     job.add(windows.count().map(|w| (w.start, w.value)).collect(&out));
+    /// });
+    /// job.clock(clock).run().unwrap();
+    /// assert_eq!(out.take(), [(Timestamp(60_000), 2)]);
+    /// ```
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
         self
     }
 
@@ -272,6 +296,11 @@ impl Job {
         Topology::build(self.parallelism, restored, |cx| self.ends.iter().for_each(|end| end(cx)))
     }
 
+    fn steady(&self) -> Arc<dyn Clock> {
+        let clock = self.clock.clone();
+        Arc::new(Steady::new(clock.unwrap_or_else(|| Arc::new(SystemClock::new()))))
+    }
+
     fn launch(&self, seed: Option<u64>, begin: Begin) -> Result<Running> {
         let checkpoints =
             self.checkpoints.clone().map(|it| if begin == Begin::GoOn { it.newest() } else { it });
@@ -289,10 +318,8 @@ impl Job {
                 Arc::new(Simulation::new(seed, Arc::clone(&virtual_clock)).crash_at(self.crash_at)),
                 virtual_clock,
             ),
-            (None, Some(own)) => (own, Arc::new(SystemClock::new())),
-            (None, None) => {
-                (Arc::new(Threads::of(self.host, instances, self.parallelism)), Arc::new(SystemClock::new()))
-            }
+            (None, Some(own)) => (own, self.steady()),
+            (None, None) => (Arc::new(Threads::of(self.host, instances, self.parallelism)), self.steady()),
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
         let control = Control::default();

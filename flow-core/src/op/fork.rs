@@ -121,7 +121,7 @@ impl<A: 'static, B: 'static, C: 'static, D: 'static> Sides for Either4<A, B, C, 
 /// both for `let (a, b) = …`.
 #[must_use = "a forked stream does nothing until its sides end in a job"]
 pub struct Forked<X, K, C> {
-    chain: C,
+    pub(super) chain: C,
     typed: PhantomData<fn() -> (X, K)>,
 }
 

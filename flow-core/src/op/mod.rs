@@ -6,11 +6,12 @@
 //! * [`operator`]: the one-to-one operator, built in or the user's own; one file each: `map`, `filter`, …;
 //! * [`keyed`]: streams with a key ([`key_fn`]: how it is found, [`float_key`]: a float as one), [`rolling`] operators over them;
 //! * [`edges`]: exchanges without a key ([`width`]: to how many instances), [`merge`]: fan-in;
-//! * [`event_time`]: timestamps and watermarks; [`rate_limit`]; [`async_map`]: requests.
+//! * [`event_time`]: timestamps and watermarks; [`rate_limit`]; [`async_map`]: requests; [`dead`]: records that go aside.
 
 pub mod async_map;
 pub mod boxed;
 pub mod chain;
+pub mod dead;
 pub mod edges;
 pub mod event_time;
 pub mod float_key;
@@ -32,6 +33,7 @@ pub mod unkeyed;
 pub mod width;
 
 pub use chain::{Chain, Flow, Terminal, Visit};
+pub use dead::Dead;
 pub use float_key::FloatKey;
 pub use fork::{Either, Either3, Either4, Forked};
 pub use key_fn::{Key, KeyFn, KeyTypes};

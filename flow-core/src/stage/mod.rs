@@ -6,6 +6,7 @@
 //! * [`build`]: how chains become stages and edges, instance by instance;
 //! * [`outs`]: the sender's end of an edge: one buffer and one ring a receiver; [`wires`]: its half without types;
 //! * [`alarm`]: when one without room will have some; [`drift`]: sources that wait for those that are behind;
+//! * `panics`: where a panic came from;
 //! * [`open`]: what a stage is given when it opens: its edges, its clock, its counters.
 //!
 //! A stage knows no threads, no channels but its own outgoing buffers, no clock and no files, and **never waits**: the
@@ -23,6 +24,7 @@ mod of_run;
 pub mod open;
 pub mod outs;
 pub(crate) mod own;
+pub(crate) mod panics;
 pub mod push;
 #[cfg(test)]
 mod save_tests;

@@ -5,6 +5,7 @@ mod grid;
 mod millis;
 mod timestamp;
 
+pub(crate) use clock::Steady;
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use grid::Grid;
 pub use millis::{IntoMillis, Millis};

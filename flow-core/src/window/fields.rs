@@ -67,7 +67,7 @@ macro_rules! serde_fields {
         }
     };
 }
-pub(super) use serde_fields;
+pub(crate) use serde_fields;
 
 /// Reads the name of a field; none if there is no such field.
 pub struct Name(pub &'static [&'static str]);

@@ -18,7 +18,7 @@ pub(crate) mod base;
 pub mod clocked;
 pub mod count;
 pub mod evict;
-mod fields;
+pub(crate) mod fields;
 mod head;
 pub mod late;
 mod merging;

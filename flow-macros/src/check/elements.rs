@@ -62,6 +62,7 @@ pub(super) fn numbers(graph: &Graph, diagnostics: &mut Diagnostics) {
             let most = match known.map(|known| known.value) {
                 Some(Value::Instances) => ops::INSTANCES_MAX,
                 Some(Value::Requests) => ops::REQUESTS_MAX,
+                Some(Value::Tries) => ops::TRIES_MAX,
                 _ => continue,
             };
             let found = match duration::argument(&given.value) {

@@ -7,7 +7,7 @@ use crate::diag::Diagnostics;
 use crate::free;
 use crate::graph::Graph;
 use crate::message;
-use crate::ops::Returns;
+use crate::ops::{Operator, Returns};
 use crate::text::text;
 use proc_macro2::Ident;
 use quote::{ToTokens, quote};
@@ -21,7 +21,7 @@ pub(super) fn closures_return_what_is_meant(graph: &Graph, diagnostics: &mut Dia
         match row.returns {
             Returns::Owned => own_key(closure, diagnostics),
             Returns::Nothing => change_in_place(closure, row.name, diagnostics),
-            Returns::Record => not_fail(closure, row.name, &format!("try_{}", row.name), diagnostics),
+            Returns::Record => not_fail(closure, row, diagnostics),
             Returns::Anything => {}
         }
     }
@@ -120,10 +120,10 @@ fn assigning(op: &BinOp) -> Option<&'static str> {
 }
 
 /// `map(|r| r.parse::<u64>()?)`: what it returns at an error is no record.
-fn not_fail(closure: &ExprClosure, operator: &str, fallible: &str, diagnostics: &mut Diagnostics) {
+fn not_fail(closure: &ExprClosure, row: &Operator, diagnostics: &mut Diagnostics) {
     if let (Expr::Try(attempt), ReturnType::Default) = (tail(&closure.body), &closure.output) {
         let tried = text(attempt.expr.to_token_stream());
-        diagnostics.error(&attempt, message::nothing_may_fail(operator, fallible, &tried));
+        diagnostics.error(&attempt, message::nothing_may_fail(row, &tried));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What closures do and give back.
 
 use crate::diag::Message;
-use crate::ops::Operator;
+use crate::ops::{Operator, Output};
 use proc_macro2::Ident;
 
 pub(crate) fn borrowed_key(help: &str) -> Message {
@@ -15,10 +15,16 @@ pub(crate) fn value_of_a_fold(operator: &str, write: &str) -> Message {
     .help(format!("write `{write}`"))
 }
 
-pub(crate) fn nothing_may_fail(operator: &str, fallible: &str, tried: &str) -> Message {
-    Message::new(format!("a closure of `{operator}` cannot fail: there is no one to whom this `?` gives an error")).help(
-        format!("write `.{fallible}(…)` with `{tried}` to end the job at the first error, or leave out the `?` and put `.split_result()` behind"),
-    )
+pub(crate) fn nothing_may_fail(row: &Operator, tried: &str) -> Message {
+    let operator = row.name;
+    let becomes = match row.output {
+        Output::Sides { .. } => ": an error makes a dead letter, as a panic does",
+        _ => " to end the job at the first error, or leave out the `?` and put `.split_result()` behind",
+    };
+    Message::new(format!(
+        "a closure of `{operator}` cannot fail: there is no one to whom this `?` gives an error"
+    ))
+    .help(format!("write `.try_{operator}(…)` with `{tried}`{becomes}"))
 }
 
 pub(crate) fn unknown_aggregate(name: &str, usage: &str) -> Message {

@@ -33,5 +33,5 @@ pub(crate) fn wrong_number_of_names(operator: &str, found: usize, min: usize, ma
 pub(crate) fn one_stream_only(operator: &str) -> Message {
     let text = format!("`{operator}` gives one stream, but the pattern has several names");
     Message::new(text)
-        .help("write `let name = …`; `late = side`, `split`, `partition`, `split_result` and a `process` with sides give several")
+        .help("write `let name = …`; `late = side`, `split`, `partition`, `split_result`, `map_or_dead` and a `process` with sides give several")
 }

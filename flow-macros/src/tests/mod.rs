@@ -1,5 +1,6 @@
 //! The phases on tokens, without rustc: expansions as a person reads them, and every message with its trigger.
 
+mod dead;
 mod errors;
 mod examples;
 mod expansions;

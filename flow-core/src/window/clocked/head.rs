@@ -31,7 +31,7 @@ pub struct OnClock;
 impl Tells for OnClock {
     fn stage<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>>(self, head: H) -> HeadStage {
         let (clock, now, ended) = (Arc::new(VirtualClock::new()), Timestamp::MIN, false);
-        HeadStage::new::<Item<R, L>, _>(Clocked { head, clock, now, ended })
+        HeadStage::new::<Item<R, L>, _>(Clocked { head, clock, now, ahead: i64::MIN, ended })
     }
 }
 
@@ -40,9 +40,18 @@ impl Tells for OnClock {
 struct Clocked<H> {
     head: H,
     clock: Arc<dyn Clock>,
-    /// What the clock said last. It never goes back, which a machine's may; nor from one run to the next.
+    /// What the clock said last.
     now: Timestamp,
+    /// How far before the ticks it was in the run before, where the job has started from a checkpoint.
+    ahead: i64,
     ended: bool,
+}
+
+impl<H> Clocked<H> {
+    /// It never goes back, nor from one run to the next: where it has been set back in between, it goes on from where it was.
+    fn wall(&self) -> Timestamp {
+        self.clock.wall().max(Timestamp(self.clock.ticks().saturating_add(self.ahead)))
+    }
 }
 
 impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>> for Clocked<H> {
@@ -83,7 +92,7 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
     }
 
     fn overdue(&mut self) -> bool {
-        let now = self.clock.wall().max(self.now);
+        let now = self.wall().max(self.now);
         if now == self.now || self.ended {
             return false;
         }
@@ -97,7 +106,7 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
             return None;
         }
         // A moment after the last instant of the window.
-        let wait = self.head.due()? + 1 - i128::from(self.clock.wall().0);
+        let wait = self.head.due()? + 1 - i128::from(self.wall().0);
         Some(self.clock.ticks().saturating_add(saturate(wait).0.max(0)))
     }
 
@@ -111,6 +120,7 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
 
     fn clock_was(&mut self, clock: Timestamp) {
         self.now = clock;
+        self.ahead = clock.0.saturating_sub(self.clock.ticks());
         self.head.watermark(Timestamp(clock.0.saturating_sub(1)));
     }
 

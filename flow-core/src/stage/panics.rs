@@ -29,6 +29,12 @@ fn install_hook() {
     });
 }
 
+/// Runs `f`, a call of a closure that is stepped behind [`guard`] and has changed nothing if it panics.
+#[inline(always)]
+pub(crate) fn caught<R>(f: impl FnOnce() -> R) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| panic_error(payload.as_ref()))
+}
+
 /// Runs `f`; a panic in it becomes an error.
 pub(crate) fn guard<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     install_hook();
@@ -39,6 +45,8 @@ pub(crate) fn guard<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     result.unwrap_or_else(|payload| Err(panic_error(payload.as_ref())))
 }
 
+#[cold]
+#[inline(never)]
 fn panic_error(payload: &(dyn Any + Send)) -> Error {
     let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
