@@ -65,7 +65,8 @@ struct Sum(u64, u64);
 
 impl Serialize for Sum {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        trip(At::Serialize, COUNT);
+        // Not of the example of its type that is written when a job starts.
+        trip(At::Serialize, if self.0 > 1 { COUNT } else { 0 });
         (self.0, self.1).serialize(serializer)
     }
 }

@@ -344,7 +344,7 @@ impl Coordinator {
             return Ok(());
         }
         let note = format!(
-            "checkpoints that have failed in a row: {}, the last of them {id}; {} may, as `Checkpoints::max_failed` says",
+            "checkpoint {id} is number {} in a row that has failed; {} may, as `Checkpoints::max_failed` says",
             self.failed, self.settings.failures
         );
         Err(error.note(note))

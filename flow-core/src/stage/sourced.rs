@@ -1,6 +1,6 @@
 //! The stage object over a source: it polls a reader into what is fused behind it.
 //!
-//! In checkpoints stands the reader's position under the source's id, and where the reader has come to its end a byte under `ID (end)`.
+//! In checkpoints stands the reader's position under the source's id, and under `ID (end)` a byte: whether it has come to its end, 1.
 
 use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
@@ -94,7 +94,7 @@ impl Pace {
     }
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        let over = !cx.take_back(&self.end())?.is_empty();
+        let over = cx.take_back(&self.end())?.iter().any(|end| end[..] == [1]);
         self.over = over.then(|| cx.checkpoint());
         self.faults = cx.faults().clone();
         self.read = cx.metrics().records_in.clone();
@@ -120,7 +120,11 @@ impl Pace {
     #[cold]
     fn save(&mut self, id: Option<u64>, position: Option<Vec<u8>>) {
         match (id, position) {
-            (Some(id), Some(position)) => self.saves.operator(id, &self.meta.id(), position),
+            (Some(id), Some(position)) => {
+                self.saves.operator(id, &self.meta.id(), position);
+                // It may end before the checkpoint is complete, which is not true of this one.
+                self.saves.operator(id, &self.end(), vec![0]);
+            }
             (None, Some(position)) => self.saves.last(&self.meta.id(), position),
             (_, None) => {
                 let what = "this source cannot say where it stands, so no checkpoint can be taken";

@@ -19,6 +19,8 @@ use serde_core::de::{
     SeqAccess, VariantAccess, Visitor, value::Error, value::U32Deserializer,
 };
 use std::any::type_name;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// So deep a type is looked at, so long a schema gets, and so often a type is asked, at most.
 const DEPTH_MAX: usize = 24;
@@ -44,7 +46,9 @@ pub fn schema<T: DeserializeOwned>() -> String {
 /// it, with each variant of its enums: they are written, read and written again.
 pub(super) fn tried<T: Serialize + DeserializeOwned>() -> Result<String, &'static str> {
     let mut fault = None;
-    let (schema, enums) = asked::<T>(|value| fault = fault.or_else(|| not_kept(&value)));
+    // An example need not be a value that the program would ever make: where it panics nothing is known.
+    let look = |value: &T| catch_unwind(AssertUnwindSafe(|| not_kept(value))).unwrap_or_default();
+    let (schema, enums) = asked::<T>(|value| fault = fault.or_else(|| look(&value)));
     let fault = fault.or(enums.2.then_some(
         "it asks the format of which type a value is, and the format does not say: as `#[serde(untagged)]`, `tag` and `flatten` do",
     ));
