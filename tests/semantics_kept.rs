@@ -6,6 +6,8 @@ mod backends;
 mod runner;
 #[path = "semantics/mod.rs"]
 mod suite;
+#[path = "kept/world.rs"]
+mod world;
 use suite::*;
 
 /// How a pipeline begins: one that takes checkpoints, and of which each row counts once.
@@ -17,6 +19,7 @@ mod mode {
     use flow_core::source::{Source, SourceKind};
     use flow_core::testing::{DurableScript, Scripted};
 
+    pub use crate::world::World;
     pub type ScriptKind = flow_core::testing::ScriptKind<Durable>;
 
     pub fn script<T: Clone + Send + Sync + 'static>(stream: Scripted<T>) -> DurableScript<T> {

@@ -12,6 +12,10 @@ pub enum Arrival {
     Rows(usize),
     /// Waits until so many elements have passed the pipeline's beginning.
     Seen(usize),
+    /// Waits until a checkpoint is complete in which all is that came before.
+    Checkpoint,
+    /// The process dies, once.
+    Crash,
 }
 
 /// What flows through the pipelines of the suite: an element, or a result that has taken its place.
@@ -148,8 +152,11 @@ fn words(text: &str) -> Vec<String> {
 
 /// `a@5`, `k/a@5`, `@5` (named 5), `0..25` (each at its own number), `W9`, `idle`, `rows=1`, `seen=2`.
 fn arrivals(word: &str) -> Vec<Arrival> {
-    if word == "idle" {
-        return vec![Arrival::Idle];
+    match word {
+        "idle" => return vec![Arrival::Idle],
+        "checkpoint" => return vec![Arrival::Checkpoint],
+        "crash" => return vec![Arrival::Crash],
+        _ => {}
     }
     if let Some(n) = word.strip_prefix("rows=") {
         return vec![Arrival::Rows(n.parse().expect("a number of rows"))];
