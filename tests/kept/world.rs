@@ -3,6 +3,7 @@
 use crate::case::{Arrival, El};
 use crate::pipeline::Elements;
 use crate::rows::Rows;
+use crate::sinks::{Faults, Place};
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::testing::{SimFs, Step};
@@ -15,8 +16,22 @@ pub struct World {
     pub disk: SimFs,
     /// Where the process has died already, by input and arrival.
     died: Arc<Mutex<BTreeSet<(usize, usize)>>>,
+    /// A case has one at most.
+    savepoint: Arc<Mutex<Asked>>,
+    /// Where rows go, and what becomes of commits.
+    pub place: Place,
+    pub faults: Faults,
     /// What a life does beside what the case says.
     pub fate: Option<Fate>,
+}
+
+/// Whether there is a savepoint.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Asked {
+    #[default]
+    No,
+    Yes,
+    Taken,
 }
 
 /// Behind the arrival `held` of an input a checkpoint is waited for, and behind the arrival `dies` the process dies.
@@ -56,6 +71,16 @@ impl World {
     pub fn step(&self, at: (usize, usize), arrival: &Arrival) -> Step<El> {
         match arrival {
             Arrival::Checkpoint => self.checkpoint(),
+            Arrival::Savepoint => {
+                let savepoint = Arc::clone(&self.savepoint);
+                Step::Until(Arc::new(move || {
+                    let mut savepoint = savepoint.lock().expect("nobody panics");
+                    if *savepoint == Asked::No {
+                        *savepoint = Asked::Yes;
+                    }
+                    *savepoint == Asked::Taken
+                }))
+            }
             Arrival::Crash => {
                 let died = Arc::clone(&self.died);
                 Step::Dies(Arc::new(move || died.lock().expect("nobody panics").insert(at)))
@@ -73,8 +98,17 @@ impl World {
         vec![held, Step::Dies(Arc::new(move || dies))]
     }
 
+    /// Takes the savepoint, if it has been asked for.
+    pub fn save(&self, savepoint: impl FnOnce() -> Result<u64>) -> Result<()> {
+        if *self.savepoint.lock().expect("nobody panics") == Asked::Yes {
+            savepoint()?;
+            *self.savepoint.lock().expect("nobody panics") = Asked::Taken;
+        }
+        Ok(())
+    }
+
     /// Where a case's rows go.
     pub fn end(&self, job: &mut Job, stream: Elements, rows: &Rows) {
-        job.add(stream.sink(rows.clone()));
+        self.place.end(job, stream, rows, &self.faults);
     }
 }

@@ -44,7 +44,7 @@ impl Probe {
             Arrival::Item(el) => Step::Item(el.clone(), Timestamp(el.time)),
             Arrival::Watermark(w) => Step::Watermark(Timestamp(*w)),
             Arrival::Idle => Step::Idle,
-            Arrival::Checkpoint | Arrival::Crash => self.world.step(at, arrival),
+            Arrival::Checkpoint | Arrival::Savepoint | Arrival::Crash => self.world.step(at, arrival),
             Arrival::Seen(n) => {
                 let (seen, n) = (Arc::clone(&self.seen), *n);
                 Step::Until(Arc::new(move || seen.load(Ordering::SeqCst) >= n))

@@ -69,6 +69,10 @@ impl Committers {
             let mut pause = PAUSE;
             let mut tried = 1;
             while let Err(error) = committer.commit(*checkpoint, *instance, bytes) {
+                if error.kind() == ErrorKind::Crash {
+                    // The simulated process has died: nobody is left to try again.
+                    return Err(error);
+                }
                 if tried == TRIES {
                     let note = format!(
                         "tried {TRIES} times; checkpoint {checkpoint} is complete, and the next start commits it before it reads anything"
