@@ -24,13 +24,34 @@ use suite::*;
 
 /// How a pipeline begins: one that keeps nothing.
 mod mode {
+    use crate::case::{Arrival, El};
+    use crate::pipeline::Elements;
+    use crate::rows::Rows;
     use flow_core::op::boxed::NoRoot;
     use flow_core::op::kind::Volatile;
     use flow_core::prelude::*;
     use flow_core::source::{Source, SourceKind};
-    use flow_core::testing::Scripted;
+    use flow_core::testing::{Scripted, Step};
 
     pub type ScriptKind = flow_core::testing::ScriptKind<Volatile>;
+
+    /// Outside these jobs is nothing.
+    #[derive(Clone, Default)]
+    pub struct World;
+
+    impl World {
+        pub fn step(&self, _: (usize, usize), arrival: &Arrival) -> Step<El> {
+            panic!("{arrival:?} is nothing for a pipeline that takes no checkpoints");
+        }
+
+        pub fn behind(&self, _: (usize, usize)) -> Option<Step<El>> {
+            None
+        }
+
+        pub fn end(&self, job: &mut Job, stream: Elements, rows: &Rows) {
+            job.add(stream.sink(rows.clone()));
+        }
+    }
 
     pub fn script<T: Clone + Send + Sync + 'static>(stream: Scripted<T>) -> Scripted<T> {
         stream

@@ -5,17 +5,18 @@ use crate::backends::{BACKENDS, Backend};
 use crate::case::Case;
 use crate::outcome::{Outcome, of};
 use crate::pipeline::{Probe, build};
+use crate::world::Fate;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;
-use flow_core::testing::SimFs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Simulations without a death at each parallelism.
-const UNHARMED: u64 = 2;
-/// Runs through deaths.
-const LOTS: u64 = 12;
+const UNHARMED: u64 = 1;
+/// Runs through deaths, unless `FLOW_KEPT_LOTS` says otherwise.
+const LOTS: u64 = 8;
 /// So often the process may die.
 const DEATHS: usize = 4;
 /// After so many steps at most, one of these: short jobs take few.
@@ -43,6 +44,20 @@ struct Life {
     deltas: u32,
 }
 
+/// Runs through deaths; lives that went on from a checkpoint, and those of them at another parallelism than the one before.
+static RUNS: AtomicU64 = AtomicU64::new(0);
+static RESTORED: AtomicU64 = AtomicU64::new(0);
+static RESCALED: AtomicU64 = AtomicU64::new(0);
+
+/// Runs that die before their first checkpoint, or not at all, show nothing.
+fn show() {
+    let (runs, restored, rescaled) = (RUNS.load(Relaxed), RESTORED.load(Relaxed), RESCALED.load(Relaxed));
+    println!(
+        "{runs} runs through deaths, {restored} lives from a checkpoint, {rescaled} at another parallelism"
+    );
+    assert!(runs < 500 || restored * 2 > runs && rescaled * 3 > runs, "too few go on from a checkpoint");
+}
+
 /// Draws what differs between lives.
 struct Draws(u64);
 
@@ -57,22 +72,42 @@ impl Draws {
     }
 }
 
+impl Draws {
+    fn below(&mut self, n: usize) -> usize {
+        (split_mix(&mut self.0) % n.max(1) as u64) as usize
+    }
+
+    /// How a life ends, if it does: after so many steps, or behind an arrival, with a checkpoint before it that none of the lives
+    /// before has come to.
+    fn death(&mut self, case: &Case, seed: u64, since: &mut [usize]) -> (Way, Option<Fate>) {
+        // An input that waits is silent.
+        let waits = !since.is_empty() && case.steps.iter().flatten().all(|word| word != "idle");
+        if !waits || self.below(4) == 0 {
+            let steps = 1 + split_mix(&mut self.0) % self.of(&STEPS);
+            return (Way::Dies(seed, steps), waits.then_some(Fate::NONE));
+        }
+        let input = self.below(since.len());
+        let held = since[input] + self.below(case.inputs[input].len() - since[input]);
+        since[input] = held;
+        (Way::Seed(seed), Some(Fate { input, held, dies: held + self.below(4) }))
+    }
+}
+
 /// A case, and what of it outlives its jobs.
 struct Run<'a> {
     case: &'a Case,
     file: Option<&'a Path>,
     backend: Backend,
-    disk: SimFs,
     probe: Probe,
 }
 
 impl Run<'_> {
     fn new<'a>(case: &'a Case, file: Option<&'a Path>, backend: Backend) -> Run<'a> {
-        Run { case, file, backend, disk: SimFs::new(), probe: Probe::new(case.has("stamps")) }
+        Run { case, file, backend, probe: Probe::new(case.has("stamps")) }
     }
 
     fn has_checkpoint(&self) -> bool {
-        self.disk.contents().keys().any(|name| name.ends_with(".manifest"))
+        self.probe.world.newest() > 0
     }
 
     fn live(&mut self, life: Life) -> Result<Report> {
@@ -82,7 +117,7 @@ impl Run<'_> {
             Some(path) => crate::text_files::build(job, self.case, path, &self.probe),
             None => build(job, self.case, &self.probe),
         });
-        let storage: Arc<dyn Storage> = Arc::new(self.disk.clone());
+        let storage: Arc<dyn Storage> = Arc::new(self.probe.world.disk.clone());
         let checkpoints = Checkpoints::in_storage(storage).every(Millis(1)).deltas(life.deltas);
         let job = job.parallelism(life.parallelism).batch_size(life.batch).ring_batches(life.ring);
         let job = self.backend.give(job.checkpoints(checkpoints));
@@ -103,10 +138,12 @@ pub fn check(case: &Case) -> Result<(), String> {
         let mut draws =
             Draws(case.id.bytes().fold(7, |hash, byte| hash * 31 % 1_000_000_007 + u64::from(byte)));
         unharmed(Run::new(case, path, backend), &mut draws)?;
-        for _ in 0..LOTS {
+        let lots = std::env::var("FLOW_KEPT_LOTS").map_or(LOTS, |text| text.parse().expect("a number"));
+        for _ in 0..lots {
             dying(Run::new(case, path, backend), &mut draws)?;
         }
     }
+    show();
     Ok(())
 }
 
@@ -157,11 +194,21 @@ fn of_a_part(part: Outcome, case: &Case) -> Outcome {
 /// The process dies now and then, and the job goes on at another parallelism.
 fn dying(mut run: Run, draws: &mut Draws) -> std::result::Result<(), String> {
     let mut lives = Vec::new();
+    // From which arrival of each input on a checkpoint is new.
+    let mut since = vec![0; run.case.inputs.len()];
     loop {
         let seed = split_mix(&mut draws.0);
-        let steps = 1 + split_mix(&mut draws.0) % draws.of(&STEPS);
-        let life = draws.life(if lives.len() < DEATHS { Way::Dies(seed, steps) } else { Way::Seed(seed) });
+        let (way, fate) = draws.death(run.case, seed, &mut since);
+        let dies = lives.len() < DEATHS;
+        run.probe.world.fate = if dies { fate } else { fate.map(|_| Fate::NONE) };
+        let way = if dies { way } else { Way::Seed(seed) };
+        let life = draws.life(way);
         let goes_on = run.has_checkpoint();
+        let before: Option<&(Life, bool)> = lives.last();
+        RUNS.fetch_add(u64::from(before.is_none()), Relaxed);
+        RESTORED.fetch_add(u64::from(goes_on), Relaxed);
+        let other = before.is_some_and(|before| before.0.parallelism != life.parallelism);
+        RESCALED.fetch_add(u64::from(goes_on && other), Relaxed);
         lives.push((life, goes_on));
         let report = run.live(life);
         if report.as_ref().is_err_and(|error| error.kind() == ErrorKind::Crash) {

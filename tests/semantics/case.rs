@@ -12,6 +12,12 @@ pub enum Arrival {
     Rows(usize),
     /// Waits until so many elements have passed the pipeline's beginning.
     Seen(usize),
+    /// Waits until a checkpoint is complete in which all is that came before.
+    Checkpoint,
+    /// The same with a savepoint.
+    Savepoint,
+    /// The process dies, once.
+    Crash,
 }
 
 /// What flows through the pipelines of the suite: an element, or a result that has taken its place.
@@ -69,6 +75,8 @@ pub struct Case {
     pub expired: Option<i64>,
     /// What the error says; empty where the run succeeds.
     pub fails: Vec<String>,
+    /// What else a case of checkpoints says.
+    pub says: Vec<(String, String)>,
 }
 
 impl Case {
@@ -84,6 +92,12 @@ impl Case {
         let exchanges = [&windows[..], &exchanges].concat();
         let exchange = |words: &&Vec<String>| exchanges.contains(&words[0].as_str());
         !self.fan_in() && self.steps.iter().filter(exchange).count() <= 1
+    }
+
+    /// What a case of checkpoints says by this name.
+    #[allow(dead_code, reason = "other cases say nothing")]
+    pub fn said(&self, name: &str) -> Option<&str> {
+        self.says.iter().find(|says| says.0 == name).map(|says| &*says.1)
     }
 
     pub fn has(&self, step: &str) -> bool {
@@ -114,6 +128,9 @@ pub fn parse(text: &str) -> Vec<Case> {
             "evicted" => case.evicted = Some(number(rest)),
             "expired" => case.expired = Some(number(rest)),
             "fails" => case.fails.push(rest.to_owned()),
+            "lives" | "every" | "retained" | "commits" | "checkpoints" => {
+                case.says.push((what.to_owned(), rest.to_owned()));
+            }
             other => panic!("{}: `{other}` is not a line of a case", case.id),
         }
     }
@@ -148,8 +165,12 @@ fn words(text: &str) -> Vec<String> {
 
 /// `a@5`, `k/a@5`, `@5` (named 5), `0..25` (each at its own number), `W9`, `idle`, `rows=1`, `seen=2`.
 fn arrivals(word: &str) -> Vec<Arrival> {
-    if word == "idle" {
-        return vec![Arrival::Idle];
+    match word {
+        "idle" => return vec![Arrival::Idle],
+        "checkpoint" => return vec![Arrival::Checkpoint],
+        "savepoint" => return vec![Arrival::Savepoint],
+        "crash" => return vec![Arrival::Crash],
+        _ => {}
     }
     if let Some(n) = word.strip_prefix("rows=") {
         return vec![Arrival::Rows(n.parse().expect("a number of rows"))];

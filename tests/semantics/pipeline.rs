@@ -2,7 +2,7 @@
 
 use crate::aggregates::{aligned, counted, sessions, whole};
 use crate::case::{Arrival, Case, El, number};
-use crate::mode::{ScriptKind, script};
+use crate::mode::{ScriptKind, World, script};
 use crate::rows::Rows;
 use crate::strategies::{STRATEGIES, timed};
 use flow_core::op::boxed::{Boxed, NoRoot};
@@ -24,6 +24,8 @@ pub struct Probe {
     pub seen: Arc<AtomicUsize>,
     /// An input that waited for n rows found more.
     pub surplus: Arc<AtomicBool>,
+    /// What lies outside the job.
+    pub world: World,
 }
 
 impl Probe {
@@ -33,14 +35,16 @@ impl Probe {
             late: Rows::new(stamps),
             seen: Arc::default(),
             surplus: Arc::default(),
+            world: World::default(),
         }
     }
 
-    fn step(&self, arrival: &Arrival) -> Step<El> {
+    fn step(&self, at: (usize, usize), arrival: &Arrival) -> Step<El> {
         match arrival {
             Arrival::Item(el) => Step::Item(el.clone(), Timestamp(el.time)),
             Arrival::Watermark(w) => Step::Watermark(Timestamp(*w)),
             Arrival::Idle => Step::Idle,
+            Arrival::Checkpoint | Arrival::Savepoint | Arrival::Crash => self.world.step(at, arrival),
             Arrival::Seen(n) => {
                 let (seen, n) = (Arc::clone(&self.seen), *n);
                 Step::Until(Arc::new(move || seen.load(Ordering::SeqCst) >= n))
@@ -56,8 +60,10 @@ impl Probe {
         }
     }
 
-    fn script(&self, input: &[Arrival]) -> Vec<Step<El>> {
-        input.iter().map(|a| self.step(a)).collect()
+    fn script(&self, n: usize, input: &[Arrival]) -> Vec<Step<El>> {
+        let step =
+            |(at, arrival)| [self.step((n, at), arrival)].into_iter().chain(self.world.behind((n, at)));
+        input.iter().enumerate().flat_map(step).collect()
     }
 }
 
@@ -68,7 +74,8 @@ fn is_of_two(words: &[String]) -> bool {
 
 /// Puts the pipeline of `case` into `job`.
 pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
-    let partitions: Vec<_> = case.inputs.iter().map(|input| probe.script(input)).collect();
+    let partitions: Vec<_> =
+        case.inputs.iter().enumerate().map(|(n, input)| probe.script(n, input)).collect();
     let of_two = case.steps.iter().find(|words| is_of_two(words));
     let mut stream = if let Some(words) = of_two {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -105,7 +112,7 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         stream = step(job, stream, &words, probe);
     }
-    job.add(stream.sink(probe.rows.clone()));
+    probe.world.end(job, stream, &probe.rows);
 }
 
 /// Counts what passes the pipeline's beginning.

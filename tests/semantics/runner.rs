@@ -38,6 +38,7 @@ fn configs(parallelism: usize) -> impl Iterator<Item = Config> {
 
 /// Runs the case in every way; what is wrong, if anything is.
 pub fn check(case: &Case) -> Result<(), String> {
+    assert!(case.says.is_empty(), "{}: that is for a pipeline that takes checkpoints", case.id);
     // What is read has to be there until the last run is over.
     let file = case.bytes.as_ref().map(|bytes| crate::text_files::write(bytes));
     let path = file.as_ref().map(|file| file.path());

@@ -37,15 +37,17 @@ pub trait Committer: Send {
     }
 }
 
-/// Does what may fail for a while: tries it several times.
+/// Does what may fail for a while: tries it several times, unless the process that it is simulated in has died.
 ///
 /// # Errors
 /// The last failure, and how often it was tried.
 pub(super) fn insist(mut f: impl FnMut() -> Result<()>) -> Result<(), (Error, u32)> {
     let mut pause = PAUSE;
     for _ in 1..TRIES {
-        if f().is_ok() {
-            return Ok(());
+        match f() {
+            Ok(()) => return Ok(()),
+            Err(dead) if dead.kind() == ErrorKind::Crash => return Err((dead, 1)),
+            Err(_) => {}
         }
         sleep(pause);
         pause *= 2;
@@ -99,6 +101,9 @@ impl Committers {
             let StagedOutput { sink, instance, checkpoint, bytes } = output;
             let committer = self.of(sink)?;
             insist(|| committer.commit(*checkpoint, *instance, bytes)).map_err(|(error, tried)| {
+                if error.kind() == ErrorKind::Crash {
+                    return error;
+                }
                 let note = format!(
                     "tried {tried} times; checkpoint {checkpoint} is complete, and the next start commits it before it reads anything"
                 );

@@ -20,8 +20,11 @@ use std::time::Duration;
 /// How long the simulation waits at once for records from outside the job.
 const OUTSIDE: Duration = Duration::from_millis(1);
 
-/// In one of so many steps a checkpoint begins, where none is in flight.
-const BEGINS: u64 = 8;
+/// In one of so many steps, for each task, a checkpoint begins where none is in flight. More of them, and in a large job the clock would hardly
+/// ever move: until nobody has anything left to do each has to be asked.
+const BEGINS: u64 = 1;
+/// In one of so many steps the coordinator hears what has happened.
+const HEARS: u64 = 4;
 
 /// See the module.
 pub struct Simulation {
@@ -105,11 +108,12 @@ impl Simulation {
     fn coordinate(&self, run: &mut Run, coordinator: &Mutex<Coordinator>) -> Result<()> {
         self.crash(run)?;
         let drawn = split_mix(&mut run.seed);
-        if drawn.is_multiple_of(4) {
+        if drawn.is_multiple_of(HEARS) {
             let mut coordinator = lock(coordinator);
             coordinator.work(self.clock.ticks())?;
             run.tell_receivers();
-            if drawn.is_multiple_of(BEGINS) && coordinator.begin_now(self.clock.ticks())? {
+            let begins = (BEGINS * run.tasks.len() as u64 / HEARS).max(2);
+            if (drawn / HEARS).is_multiple_of(begins) && coordinator.begin_now(self.clock.ticks())? {
                 run.wake();
             }
         }
