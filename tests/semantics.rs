@@ -79,6 +79,6 @@ macro_rules! suites {
     )*};
 }
 suites!(
-    windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, dead, ttl, strategies, json,
-    evict, process, trigger, text, broadcast
+    windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, dead, ttl, strategies,
+    json, evict, process, trigger, text, broadcast
 );

@@ -69,8 +69,7 @@ fn f_u2_dead_letters() {
     }
     assert!(calls.load(SeqCst) >= 8 * 3, "each was tried three times");
     assert!(report.counter("try_map_or_dead.dead") > 0, "those of the last run: {report}");
-    let (dead, retries) =
-        (report.counter("try_map_or_dead.dead"), report.counter("try_map_or_dead.retries"));
+    let (dead, retries) = (report.counter("try_map_or_dead.dead"), report.counter("try_map_or_dead.retries"));
     assert_eq!(retries, 2 * dead, "{report}");
 }
 
@@ -120,7 +119,7 @@ dataflow! {
     #[checkpointed]
     fn written(numbers: Vec<u64>, good: Collected<u64>, dead: Collected<Dead<u64>>) {
         let numbers = source(from_vec(numbers));
-        let (rows, letters) = numbers.try_map_or_dead(|n| doubled(n), tries = 2);
+        let (rows, letters) = numbers.try_map_or_dead(doubled, tries = 2);
         rows.collect(&good);
         letters.collect(&dead);
     }

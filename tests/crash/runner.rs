@@ -92,7 +92,9 @@ impl Case {
             None => End::Killed,
             Some(0) => {
                 let read = text(&output.stdout);
-                End::Done(read.lines().next().and_then(|line| line.strip_prefix("read ")).unwrap().parse().unwrap())
+                End::Done(
+                    read.lines().next().and_then(|line| line.strip_prefix("read ")).unwrap().parse().unwrap(),
+                )
             }
             Some(_) => End::Failed(text(&output.stderr)),
         }

@@ -334,7 +334,9 @@ fn one_output<K: Time>(op: Op, at: usize, out: End<K::Stamp>) -> End<K::Stamp> {
         }
         Op::TryMap(c) => join(s.try_map(move |r| Ok::<_, std::fmt::Error>(map(c, r))), out),
         Op::Apply => join(s.apply(Before(0)), out),
-        Op::Through(c) => join(s.through(|s| s.map(move |r| map(c, r))).named(format!("through{at}").leak()), out),
+        Op::Through(c) => {
+            join(s.through(|s| s.map(move |r| map(c, r))).named(format!("through{at}").leak()), out)
+        }
         Op::Fused(c) => join(
             s.map(move |r| maybe(c, r))
                 .filter(Option::is_some)

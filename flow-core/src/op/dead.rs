@@ -248,7 +248,11 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
 }
 
 #[track_caller]
-fn or_dead<T, U, K, C, A>(name: &'static str, stream: Stream<T, K, C>, attempt: A) -> WithDead<T, U, K, C, A> {
+fn or_dead<T, U, K, C, A>(
+    name: &'static str,
+    stream: Stream<T, K, C>,
+    attempt: A,
+) -> WithDead<T, U, K, C, A> {
     let chain = OrDead { prev: stream.chain, attempt, tries: 1, meta: Meta::new(name) };
     Forked::made(Stream::<(), K, _>::of(chain))
 }

@@ -21,8 +21,10 @@ pub(crate) fn nothing_may_fail(row: &Operator, tried: &str) -> Message {
         Output::Sides { .. } => ": an error makes a dead letter, as a panic does",
         _ => " to end the job at the first error, or leave out the `?` and put `.split_result()` behind",
     };
-    Message::new(format!("a closure of `{operator}` cannot fail: there is no one to whom this `?` gives an error"))
-        .help(format!("write `.try_{operator}(…)` with `{tried}`{becomes}"))
+    Message::new(format!(
+        "a closure of `{operator}` cannot fail: there is no one to whom this `?` gives an error"
+    ))
+    .help(format!("write `.try_{operator}(…)` with `{tried}`{becomes}"))
 }
 
 pub(crate) fn unknown_aggregate(name: &str, usage: &str) -> Message {

@@ -32,5 +32,6 @@ fn dead_letters_are_the_second_of_two_streams() {
             __job.add(__end_3);
             __job
         }
-    "#]].assert_eq(&expanded(text, Part::Pipeline));
+    "#]]
+    .assert_eq(&expanded(text, Part::Pipeline));
 }
