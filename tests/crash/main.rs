@@ -13,17 +13,23 @@
 //! | K28: stopped and continued; signals | [`processes`]`::f_k28_…`; signals with the example `ledger`: `tests/programs/ledger.rs` | |
 //! | T1–T4: crash states of the disk, damage, other jobs | flow-core's `checkpoint/tests` | |
 //! | D1: disk full while a checkpoint is written | [`disks`]`::f_d1_…` | |
-//! | D2, D3: each call of the disk fails once, in its turn | [`disks`]`::f_d2_f_d3_…` | a full disk under a sink's folder in a whole job (a unit test of the sink has it); spilled state |
-//! | U1: panics in each kind of closure, destructor, serializer | [`closures`]`::f_u1_…` | the merge of an aggregate |
-//! | U2: a record that always panics | [`closures`]`::f_u2_…` | dead letters |
-//! | U3: a closure fails, blocks | [`closures`]`::f_u3_…` | allocation without bound, overflow of the stack, `abort`: kills like others |
+//! | D2, D3: each call of the disk fails once, in its turn; a full disk, and files that cannot grow, under a sink in a whole process | [`disks`]`::f_d2_f_d3_…`, [`limits`]`::f_d2_…` | spilled state |
+//! | U1: panics in each kind of closure, destructor, serializer, merge of an aggregate | [`closures`]`::f_u1_…` | |
+//! | U2: a record that always panics, with dead letters and without | [`poison`]`::f_u2_…`, [`closures`]`::f_u2_…` | |
+//! | U3: a closure fails, blocks, allocates without bound, overflows the stack, aborts | [`closures`]`::f_u3_…`, [`limits`]`::f_u3_…` | |
 //! | S1–S5: commits that fail, in doubt, never work, one of two; staging that fails | [`sinks`]`::f_s…` | S5: the run ends and begins again; it does not go on without the checkpoint |
 //! | S6: a transaction that ends before the outage does | [`sinks`]`::f_s6_…` | |
 //! | S7: a zombie goes on | [`processes`]`::f_s7_…` | |
-//! | C2: odd times | [`disks`]`::f_c2_odd_times` | C1: a wall clock that jumps |
-//! | B4: one idle source of two | flow-core's `tests/drift.rs`, without checkpoints | B1, B2 with checkpoints |
+//! | C1: a wall clock that jumps, shakes, stands still | [`clocks`] | by a clock that is given to the job, not by `libfaketime` |
+//! | C2: odd times | [`disks`]`::f_c2_odd_times` | |
+//! | B1: a sink that is much slower, or stands still | [`pressure`], [`limits`]`::f_b1_…` | |
+//! | B2: more threads than cores | [`limits`]`::f_b2_…`, by processor time; where there is no `taskset` it says so | |
+//! | B4: one idle source of two | flow-core's `tests/drift.rs`, without checkpoints | with checkpoints |
 //! | V1: another parallelism | [`processes`]`::f_v1_…` | V2, V3: in flow-core's `checkpoint/tests` as far as they are there |
-//! | X1, X2, N1, L1 | | all of them |
+//! | X1: keys spread unevenly, many keys, a large window | [`skewed`]`::f_x1_…` | the report has no counters by instance, so nothing shows the skew |
+//! | X2: records out of order, within the bound and within the lateness | [`skewed`]`::f_x2_…` | |
+//! | N1: few files, little memory, no folder, a folder that goes | [`limits`]`::f_n1_…` | permissions, which say nothing to root: a file in place of the folder |
+//! | L1 | | all of it |
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 

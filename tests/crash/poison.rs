@@ -119,7 +119,7 @@ dataflow! {
     #[checkpointed]
     fn written(numbers: Vec<u64>, good: Collected<u64>, dead: Collected<Dead<u64>>) {
         let numbers = source(from_vec(numbers));
-        let (rows, letters) = numbers.try_map_or_dead(|n| doubled(n), tries = 2);
+        let (rows, letters) = numbers.try_map_or_dead(doubled, tries = 2);
         rows.collect(&good);
         letters.collect(&dead);
     }

@@ -296,9 +296,8 @@ impl Job {
         Topology::build(self.parallelism, restored, |cx| self.ends.iter().for_each(|end| end(cx)))
     }
 
-    fn steady(&self) -> Arc<dyn Clock> {
-        let clock = self.clock.clone();
-        Arc::new(Steady::new(clock.unwrap_or_else(|| Arc::new(SystemClock::new()))))
+    fn real_clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()))
     }
 
     fn launch(&self, seed: Option<u64>, begin: Begin) -> Result<Running> {
@@ -318,8 +317,10 @@ impl Job {
                 Arc::new(Simulation::new(seed, Arc::clone(&virtual_clock)).crash_at(self.crash_at)),
                 virtual_clock,
             ),
-            (None, Some(own)) => (own, self.steady()),
-            (None, None) => (Arc::new(Threads::of(self.host, instances, self.parallelism)), self.steady()),
+            (None, Some(own)) => (own, self.real_clock()),
+            (None, None) => {
+                (Arc::new(Threads::of(self.host, instances, self.parallelism)), self.real_clock())
+            }
         };
         let batch = seed.map_or(BatchSize::fixed(self.batch), |seed| BatchSize::seeded(self.batch, seed));
         let control = Control::default();
@@ -331,7 +332,8 @@ impl Job {
             batch,
             ring: self.ring,
             max_delay: self.max_delay,
-            clock,
+            // When a checkpoint was taken is what the machine says, which may be right again by then.
+            clock: Arc::new(Steady::new(clock)),
             control,
             commits: Commits::default(),
             checkpoints,
