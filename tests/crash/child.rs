@@ -3,10 +3,12 @@
 //! Below the folder it has `state` and the folders of its sinks. At the end it prints how many records it has read.
 
 use flow_core::prelude::*;
+use flow_core::state::{StateBackend, StateStore, StateStores};
 use flow_tests::crashing::{Pipeline, WINDOW_MS, key, time};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Other {
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Pipeline::Linear => linear(&settings, folder),
         Pipeline::Windows => windows(&settings, folder),
         Pipeline::Join => join(&settings, folder),
+        Pipeline::Sums => sums(&settings, folder),
     };
     match job.checkpoints(checkpoints).parallelism(settings.parallelism).run() {
         Ok(report) => {
@@ -70,6 +73,37 @@ fn linear(settings: &Settings, folder: &Path) -> Job {
         let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
         job.add(numbers.map(|i| (key(i), i)).sink(csv_files(folder.join("rows")).no_header()));
     })
+}
+
+/// Its state goes to the disk as soon as it can.
+fn sums(settings: &Settings, folder: &Path) -> Job {
+    let (count, rate) = (settings.count, settings.rate);
+    let job = Job::build("sums", |job| {
+        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
+        let sums = numbers.key_by(|i| key(*i)).sum(|i| *i);
+        job.add(sums.sink(csv_files(folder.join("rows")).no_header()));
+    });
+    job.state_backend(NothingInMemory(Fjall::at(folder.join("spilled")).memory_limit(16 << 20)))
+}
+
+/// The same, and no entry stays in memory longer than it has to.
+struct NothingInMemory(Fjall);
+
+impl StateBackend for NothingInMemory {
+    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
+        Ok(Arc::new(NoShare(self.0.begin(job, tables)?)))
+    }
+}
+
+struct NoShare(Arc<dyn StateStores>);
+
+impl StateStores for NoShare {
+    fn share(&self) -> usize {
+        0
+    }
+    fn open(&self, name: &str) -> Result<Box<dyn StateStore>> {
+        self.0.open(name)
+    }
 }
 
 fn windows(settings: &Settings, folder: &Path) -> Job {

@@ -29,28 +29,51 @@ pub(crate) enum News {
 
 /// Where the news lie until the coordinator takes them. A clone is the same one.
 #[derive(Clone, Default)]
-pub(crate) struct Inbox(Arc<(Mutex<VecDeque<News>>, Condvar)>);
+pub(crate) struct Inbox(Arc<(Mutex<Waiting>, Condvar)>);
+
+/// What lies there, and how many bytes of keyed state are in it.
+#[derive(Default)]
+struct Waiting {
+    news: VecDeque<News>,
+    bytes: usize,
+}
+
+/// With so many bytes of keyed state nobody gives more before some have been taken, where it can wait.
+const CROWD: usize = 8 << 20;
+
+impl News {
+    /// Bytes of keyed state.
+    fn bytes(&self) -> usize {
+        if let News::Part { slot: Slot::Group(_), bytes, .. } = self { bytes.len() } else { 0 }
+    }
+}
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<News>> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn put(&self, news: News) {
-        self.lock().push_back(news);
+        let mut waiting = self.lock();
+        waiting.bytes += news.bytes();
+        waiting.news.push_back(news);
+        drop(waiting);
         self.0.1.notify_one();
     }
 
     /// The first that has not been taken.
     pub fn take(&self) -> Option<News> {
-        self.lock().pop_front()
+        let mut waiting = self.lock();
+        let news = waiting.news.pop_front()?;
+        waiting.bytes -= news.bytes();
+        Some(news)
     }
 
     /// Waits for news, at most so long.
     pub fn wait(&self, limit: Duration) {
-        let news = self.lock();
-        if news.is_empty() {
-            drop(self.0.1.wait_timeout(news, limit).unwrap_or_else(PoisonError::into_inner));
+        let waiting = self.lock();
+        if waiting.news.is_empty() {
+            drop(self.0.1.wait_timeout(waiting, limit).unwrap_or_else(PoisonError::into_inner));
         }
     }
 
@@ -91,6 +114,11 @@ impl Saves {
         if let Some(way) = &self.0 {
             way.inbox.put(news(way));
         }
+    }
+
+    /// Whether so much keyed state lies there that who can wait gives no more of it now.
+    pub(crate) fn are_crowded(&self) -> bool {
+        self.0.as_ref().is_some_and(|way| way.inbox.lock().bytes > CROWD)
     }
 
     /// What operator `state` keeps beside keyed state, in this instance.

@@ -10,8 +10,9 @@ use crate::checkpoint::records::merge;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{Aligner, Coalescer};
 use crate::metrics::StageMetrics;
-use crate::time::Timestamp;
+use crate::time::{Clock, Timestamp};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Where a stage stands in a batch, whose items the head has.
 struct Cursor {
@@ -45,6 +46,7 @@ pub struct HeadStage {
     faults: Faults,
     metrics: StageMetrics,
     kept: Kept,
+    clock: Option<Arc<dyn Clock>>,
     /// The checkpoint that is being written.
     saving: Option<Saving>,
 }
@@ -73,6 +75,7 @@ impl HeadStage {
             faults: Faults::default(),
             metrics: StageMetrics::default(),
             kept: Kept::default(),
+            clock: None,
             saving: None,
         }
     }
@@ -157,6 +160,12 @@ impl HeadStage {
         while self.is_saving() {
             self.save_some();
         }
+    }
+
+    /// What of the checkpoint has been written waits to be taken: it looks again in a millisecond.
+    #[cold]
+    fn wait(&self) -> Step {
+        Step::Wait(self.clock.as_ref().map(|clock| clock.ticks() + 1))
     }
 
     /// Passes a mark on; of a watermark what the head lets pass.
@@ -269,6 +278,7 @@ impl Stage for HeadStage {
         (self.merge, self.align) = (Coalescer::new(inputs), Aligner::new(inputs));
         self.faults = cx.faults().clone();
         self.metrics = cx.metrics().clone();
+        self.clock = Some(Arc::clone(cx.clock()));
         self.head.open(cx)?;
         self.head.tail().open(cx)?;
         self.kept = Kept::new(cx);
@@ -306,7 +316,8 @@ impl Stage for HeadStage {
 
     fn step(&mut self) -> Result<Step> {
         // A slice of the checkpoint that is being written, and then more of what has arrived.
-        let mut worked = self.is_saving();
+        let crowded = self.is_saving() && self.kept.saves.are_crowded();
+        let mut worked = self.is_saving() && !crowded;
         if worked {
             self.save_some();
         }
@@ -318,9 +329,10 @@ impl Stage for HeadStage {
                 worked |= self.head.tail_ref().holds() && self.head.tail().is_clear();
                 return Ok(if worked { Step::Worked } else { Step::Full });
             }
-            if self.ended {
-                self.save_all();
+            if self.ended && !self.is_saving() {
                 return Ok(if worked { Step::Worked } else { Step::Done });
+            } else if self.ended {
+                return Ok(if worked { Step::Worked } else { self.wait() });
             } else if self.head.tail_ref().enough() {
                 self.ended = true;
                 self.head.tail().mark(Mark::End);
@@ -342,7 +354,11 @@ impl Stage for HeadStage {
                     return Ok(Step::Worked);
                 }
             } else {
-                return Ok(if worked { Step::Worked } else { Step::Hungry });
+                return Ok(match worked {
+                    true => Step::Worked,
+                    false if crowded => self.wait(),
+                    false => Step::Hungry,
+                });
             }
             worked = true;
         }
