@@ -3,7 +3,7 @@
 //! One database for each run of a job, with a keyspace for each store: one journal, one cache and two threads however many instances there
 //! are, so that what it takes in memory is known. Nothing in it has to survive, so nothing is synced by us and nothing is recovered.
 //!
-//! **Memory.** Of the limit three eighths are for the entries that the operators keep, an eighth for the cache of blocks, three sixteenths for what has been
+//! **Memory.** Of the limit a quarter is for the entries that the operators keep, an eighth for the cache of blocks, three sixteenths for what has been
 //! written and is not on the disk yet: each keyspace has a table of it that fills and three at most that are being written. The rest is for what nobody counts.
 //!
 //! fjall begins a new table when one of its threads finds the time, which may be long after it is full: so we do that.
@@ -15,7 +15,8 @@ use super::{Changes, StateBackend, StateRead, StateStore, StateStores};
 use crate::error::{Error, ErrorKind, Result};
 use ::fjall::config::{BlockSizePolicy, PinningPolicy};
 use ::fjall::{
-    AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot,
+    AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode, Readable,
+    Snapshot,
 };
 use scratch::Scratch;
 use std::path::PathBuf;
@@ -66,6 +67,10 @@ const FILES_WAITING: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_millis(1);
 
+/// Bytes of a value from which on it lies in a file of such values, and bytes of one.
+const LONG: u32 = 512;
+const LONG_FILE: u64 = 8 << 20;
+
 /// Files that are held open at most.
 const FILES_OPEN: usize = 128;
 
@@ -109,7 +114,7 @@ impl StateBackend for Fjall {
             broken("the database of the state backend cannot be opened", &error, &scratch)
         })?;
         Ok(Arc::new(Stores {
-            share: self.limit / 8 * 3 / tables,
+            share: self.limit / 4 / tables,
             table: (self.limit / 16 * 3 / tables / TABLES).clamp(TABLE_MIN, TABLE_MAX),
             opened: std::sync::atomic::AtomicUsize::new(0),
             open: Arc::new(Open { database, scratch }),
@@ -142,6 +147,10 @@ impl StateStores for Stores {
             KeyspaceCreateOptions::default()
                 .manual_journal_persist(true)
                 .max_memtable_size(self.table as u64)
+                // Long values are not copied each time that files are put together: half the work at 4 KB.
+                .with_kv_separation(Some(
+                    KvSeparationOptions::default().separation_threshold(LONG).file_target_size(LONG_FILE),
+                ))
                 .data_block_size_policy(BlockSizePolicy::all(BLOCK))
                 // What is pinned is counted nowhere.
                 .index_block_pinning_policy(PinningPolicy::all(false))
