@@ -20,10 +20,12 @@ pub enum Pipeline {
     Join,
     /// As linear, from a broker that forgets what is acknowledged.
     Queue,
+    /// Two sources, a sum for each key, whose state is on the disk.
+    Sums,
 }
 
 /// All but that with a broker.
-pub const PIPELINES: [Pipeline; 3] = [Pipeline::Linear, Pipeline::Windows, Pipeline::Join];
+pub const PIPELINES: [Pipeline; 4] = [Pipeline::Linear, Pipeline::Windows, Pipeline::Join, Pipeline::Sums];
 
 impl FromStr for Pipeline {
     type Err = String;
@@ -41,6 +43,7 @@ impl Pipeline {
             Pipeline::Windows => "windows",
             Pipeline::Join => "join",
             Pipeline::Queue => "queue",
+            Pipeline::Sums => "sums",
         }
     }
 
@@ -56,6 +59,15 @@ impl Pipeline {
                 vec![by_key((0..count).map(|i| format!("{},{i}", key(i))))]
             }
             Pipeline::Windows => vec![by_key(windows(count))],
+            Pipeline::Sums => {
+                let mut sums = BTreeMap::new();
+                let sum = |i| {
+                    let sum = sums.entry(key(i)).or_insert(0);
+                    *sum += i;
+                    format!("{},{sum}", key(i))
+                };
+                vec![by_key((0..count).map(sum))]
+            }
             Pipeline::Join => {
                 let (rows, sums) = joined(count);
                 vec![by_key(rows), by_key(sums)]
@@ -130,4 +142,19 @@ fn joined(count: u64) -> (Vec<String>, Vec<String>) {
         }
     }
     (rows, sums)
+}
+
+/// What the program `large` keeps for a key: so many bytes.
+pub fn large_text(key: u64, bytes: u64) -> String {
+    let mut text = format!("{key},").repeat(usize::try_from(bytes / 2).unwrap_or(0).max(1));
+    text.truncate(usize::try_from(bytes).unwrap_or(0).max(1));
+    text
+}
+
+/// A number that tells texts apart, computed from some of its bytes.
+pub fn sum_of(text: &str) -> u64 {
+    let step = text.len() / 64 + 1;
+    text.bytes()
+        .step_by(step)
+        .fold(text.len() as u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }

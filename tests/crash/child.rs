@@ -6,11 +6,13 @@ mod misdeed;
 mod queue;
 
 use flow_core::prelude::*;
+use flow_core::state::{StateBackend, StateStore, StateStores};
 use flow_tests::crashing::{Pipeline, WINDOW_MS, key, time};
 use misdeed::Misdeed;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Other {
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Pipeline::Windows => windows(&settings, folder),
         Pipeline::Join => join(&settings, folder),
         Pipeline::Queue => queued(&settings, folder),
+        Pipeline::Sums => sums(&settings, folder),
     };
     let host = match std::env::var("FLOW_HOST").as_deref() {
         Ok("threads") => HostKind::Threads,
@@ -101,6 +104,37 @@ fn queued(settings: &Settings, folder: &Path) -> Job {
         let numbers = source(queue).durable().named("numbers");
         job.add(numbers.map(|i| (key(i), i)).sink(csv_files(folder.join("rows")).no_header()));
     })
+}
+
+/// Its state goes to the disk as soon as it can.
+fn sums(settings: &Settings, folder: &Path) -> Job {
+    let (count, rate) = (settings.count, settings.rate);
+    let job = Job::build("sums", |job| {
+        let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
+        let sums = numbers.key_by(|i| key(*i)).sum(|i| *i);
+        job.add(sums.sink(csv_files(folder.join("rows")).no_header()));
+    });
+    job.state_backend(NothingInMemory(Fjall::at(folder.join("spilled")).memory_limit(16 << 20)))
+}
+
+/// The same, and no entry stays in memory longer than it has to.
+struct NothingInMemory(Fjall);
+
+impl StateBackend for NothingInMemory {
+    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
+        Ok(Arc::new(NoShare(self.0.begin(job, tables)?)))
+    }
+}
+
+struct NoShare(Arc<dyn StateStores>);
+
+impl StateStores for NoShare {
+    fn share(&self) -> usize {
+        0
+    }
+    fn open(&self, name: &str) -> Result<Box<dyn StateStore>> {
+        self.0.open(name)
+    }
 }
 
 fn windows(settings: &Settings, folder: &Path) -> Job {

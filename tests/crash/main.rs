@@ -6,14 +6,14 @@
 //!
 //! | fault | test | not there |
 //! |---|---|---|
-//! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` | no other backend than memory |
+//! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines in memory and one whose state is on the disk | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` |  |
 //! | K22–K25: killed at each step of a start, three times in a row | [`points`]`::f_k22_…` to `f_k25_…` | |
 //! | K26: random kills over one long input | [`kills`] | |
 //! | K27: a second process, a parent that dies | [`processes`]`::f_k27_…` | |
 //! | K28: stopped and continued; signals | [`processes`]`::f_k28_…`; signals with the example `ledger`: `tests/programs/ledger.rs` | |
 //! | T1–T4: crash states of the disk, damage, other jobs | flow-core's `checkpoint/tests` | |
 //! | D1: disk full while a checkpoint is written | [`disks`]`::f_d1_…` | |
-//! | D2, D3: each call of the disk fails once, in its turn; a full disk, and files that cannot grow, under a sink in a whole process | [`disks`]`::f_d2_f_d3_…`, [`limits`]`::f_d2_…` | spilled state |
+//! | D2, D3: each call of the disk fails once, in its turn; a full disk, and files that cannot grow, under a sink in a whole process | [`disks`]`::f_d2_f_d3_…`, [`limits`]`::f_d2_…`, [`spilled`]`::f_d2_…`, [`large`]`::f_d2_…` | |
 //! | U1: panics in each kind of closure, destructor, serializer, merge of an aggregate | [`closures`]`::f_u1_…` | |
 //! | U2: a record that always panics, with dead letters and without | [`poison`]`::f_u2_…`, [`closures`]`::f_u2_…` | |
 //! | U3: a closure fails, blocks, allocates without bound, overflows the stack, aborts | [`closures`]`::f_u3_…`, [`limits`]`::f_u3_…` | |
@@ -37,6 +37,7 @@ mod clocks;
 mod closures;
 mod disks;
 mod kills;
+mod large;
 mod limits;
 mod points;
 mod poison;
@@ -45,3 +46,4 @@ mod processes;
 mod runner;
 mod sinks;
 mod skewed;
+mod spilled;

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::exchange::{KEY_GROUPS, key_group};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a group that are handed on together.
-const BLOCK: usize = 1 << 16;
+/// Bytes of a group that are handed on together. So many are held for each of the groups.
+const BLOCK: usize = 1 << 15;
 
 /// No section.
 const NONE: u32 = 0;

@@ -19,7 +19,6 @@ use serde_core::de::{
     SeqAccess, VariantAccess, Visitor, value::Error, value::U32Deserializer,
 };
 use std::any::type_name;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// So deep a type is looked at, so long a schema gets, and so often a type is asked, at most.

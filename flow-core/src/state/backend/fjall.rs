@@ -3,8 +3,10 @@
 //! One database for each run of a job, with a keyspace for each store: one journal, one cache and two threads however many instances there
 //! are, so that what it takes in memory is known. Nothing in it has to survive, so nothing is synced by us and nothing is recovered.
 //!
-//! **Memory.** Of the limit one half is for the entries that the operators keep, an eighth for the cache of blocks, a quarter for what has been written
-//! and is not on the disk yet: each keyspace has a table of it that fills and three at most that are being written. The rest is for what nobody counts.
+//! **Memory.** Of the limit a quarter is for the entries that the operators keep, an eighth for the cache of blocks, three sixteenths for what has been
+//! written and is not on the disk yet: each keyspace has a table of it that fills and three at most that are being written. The rest is for what nobody counts.
+//!
+//! fjall begins a new table when one of its threads finds the time, which may be long after it is full: so we do that.
 //!
 //! **Waiting.** fjall itself waits without limit while its threads are behind, also when they have died of a full disk. So before each write
 //! we look whether they are behind, and wait here, where the death is seen.
@@ -12,7 +14,10 @@
 use super::{Changes, StateBackend, StateRead, StateStore, StateStores};
 use crate::error::{Error, ErrorKind, Result};
 use ::fjall::config::{BlockSizePolicy, PinningPolicy};
-use ::fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
+use ::fjall::{
+    AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode, Readable,
+    Snapshot,
+};
 use scratch::Scratch;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +67,13 @@ const FILES_WAITING: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_millis(1);
 
+/// Bytes of a value from which on it lies in a file of such values, and bytes of one.
+const LONG: u32 = 512;
+const LONG_FILE: u64 = 8 << 20;
+
+/// Files that are held open at most.
+const FILES_OPEN: usize = 128;
+
 /// Bytes of a block.
 const BLOCK: u32 = 4 << 10;
 
@@ -96,13 +108,14 @@ impl StateBackend for Fjall {
             .manual_journal_persist(true)
             .max_journaling_size(64 << 20)
             .cache_size((self.limit / 8) as u64)
+            .max_cached_files(Some(FILES_OPEN))
             .open();
         let database = database.map_err(|error| {
             broken("the database of the state backend cannot be opened", &error, &scratch)
         })?;
         Ok(Arc::new(Stores {
-            share: self.limit / 2 / tables,
-            table: (self.limit / 4 / tables / TABLES).clamp(TABLE_MIN, TABLE_MAX),
+            share: self.limit / 4 / tables,
+            table: (self.limit / 16 * 3 / tables / TABLES).clamp(TABLE_MIN, TABLE_MAX),
             opened: std::sync::atomic::AtomicUsize::new(0),
             open: Arc::new(Open { database, scratch }),
         }))
@@ -134,6 +147,10 @@ impl StateStores for Stores {
             KeyspaceCreateOptions::default()
                 .manual_journal_persist(true)
                 .max_memtable_size(self.table as u64)
+                // Long values are not copied each time that files are put together: half the work at 4 KB.
+                .with_kv_separation(Some(
+                    KvSeparationOptions::default().separation_threshold(LONG).file_target_size(LONG_FILE),
+                ))
                 .data_block_size_policy(BlockSizePolicy::all(BLOCK))
                 // What is pinned is counted nowhere.
                 .index_block_pinning_policy(PinningPolicy::all(false))
@@ -142,12 +159,14 @@ impl StateStores for Stores {
         let keyspace = self.open.database.keyspace(&name, options);
         let keyspace =
             keyspace.map_err(|error| broken("a state store cannot be opened", &error, &self.open.scratch))?;
-        Ok(Box::new(Store { keyspace, open: Arc::clone(&self.open) }))
+        Ok(Box::new(Store { keyspace, table: self.table, open: Arc::clone(&self.open) }))
     }
 }
 
 struct Store {
     keyspace: Keyspace,
+    /// Bytes of a table in memory.
+    table: usize,
     open: Arc<Open>,
 }
 
@@ -214,7 +233,11 @@ impl StateStore for Store {
                 None => batch.remove(&self.keyspace, key),
             }
         }
-        batch.commit().map_err(|error| self.unwritten(&error))
+        batch.commit().map_err(|error| self.unwritten(&error))?;
+        if self.keyspace.tree.active_memtable().size() > self.table as u64 {
+            self.keyspace.rotate_memtable().map_err(|error| self.unwritten(&error))?;
+        }
+        Ok(())
     }
 
     fn snapshot(&self) -> Result<Box<dyn StateRead>> {

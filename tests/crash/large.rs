@@ -1,0 +1,128 @@
+//! State that is larger than the memory: it lies on the disk, and the process stays within its limit.
+
+use super::runner::{checkpoints, names};
+use flow_tests::crashing::{large_text, sum_of};
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Bytes of memory for the state, and how many times as much state there is.
+const LIMIT: u64 = 64 << 20;
+const TIMES: u64 = 5;
+
+/// Bytes of a key's state, and so many keys.
+const BYTES: u64 = 4000;
+const KEYS: u64 = TIMES * LIMIT / BYTES / 2 * 2;
+
+/// It takes a fraction of that.
+const HUNG: Duration = Duration::from_secs(300);
+
+fn start(folder: &Path, keys: u64, limit: u64, every: u64) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_large"));
+    command.arg(folder).args([keys, BYTES, limit, every].map(|n| n.to_string()));
+    spawn(command)
+}
+
+fn spawn(mut command: Command) -> Child {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// What it says when it has ended.
+fn ended(mut child: Child) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > HUNG {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// How many bytes of memory it has taken at most, when it has ended.
+fn end(child: Child) -> u64 {
+    let output = ended(child);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout).trim().parse().unwrap()
+}
+
+/// Each key's line stands there once.
+fn check(folder: &Path, keys: u64) {
+    let rows = folder.join("rows");
+    let files = names(&rows).into_iter().filter(|name| !name.starts_with('.'));
+    let texts: Vec<String> = files.map(|name| fs::read_to_string(rows.join(name)).unwrap()).collect();
+    let mut lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
+    lines.sort_unstable();
+    let mut expected: Vec<String> =
+        (0..keys).map(|key| format!("{key},{}", sum_of(&large_text(key, BYTES)))).collect();
+    expected.sort_unstable();
+    assert_eq!(lines.len(), expected.len());
+    assert!(lines == expected);
+    assert_eq!(names(&folder.join("spilled")), [""; 0], "nothing is left of what was on the disk");
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// Five times as much state as its limit, within that limit, which the same program without it does not keep.
+#[test]
+fn state_five_times_as_large_as_the_memory() {
+    let (with, without) = (folder(), folder());
+    let begun = Instant::now();
+    let most = end(start(with.path(), KEYS, LIMIT, 0));
+    println!("{} MB of state in {} MB of memory, {:?}", TIMES * LIMIT >> 20, most >> 20, begun.elapsed());
+    assert!(most <= LIMIT, "{} MB", most >> 20);
+    check(with.path(), KEYS);
+    let most = end(start(without.path(), KEYS, 0, 0));
+    assert!(most >= TIMES * LIMIT, "{} MB without a limit", most >> 20);
+    let rows = |folder: &Path| names(&folder.join("rows")).len();
+    assert_eq!(rows(with.path()), rows(without.path()));
+}
+
+/// The same with checkpoints, killed when there is one with all of it: it goes on, and its memory is that of before, with what checkpoints need.
+#[test]
+fn state_five_times_as_large_as_the_memory_survives() {
+    let folder = folder();
+    let begun = Instant::now();
+    let mut child = start(folder.path(), KEYS, LIMIT, 500);
+    while checkpoints(&folder.path().join("state")).last().is_none_or(|newest| *newest < 3) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before: {:?}", child.wait_with_output());
+        assert!(begun.elapsed() < HUNG, "it hangs");
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let killed = begun.elapsed();
+    let most = end(start(folder.path(), KEYS, LIMIT, 500));
+    println!("killed after {killed:?}, then {} MB of memory, {:?} in all", most >> 20, begun.elapsed());
+    assert!(most <= LIMIT + (32 << 20), "{} MB", most >> 20);
+    check(folder.path(), KEYS);
+}
+
+/// No file may become longer than 4 MB: the database cannot write. The job says so and ends, and the next start is right.
+#[test]
+fn f_d2_the_disk_takes_no_more_state() {
+    let (folder, keys) = (folder(), 10_000);
+    let mut shell = Command::new("sh");
+    let limited = "trap '' XFSZ; ulimit -f 8192; exec \"$@\"";
+    shell.args(["-c", limited, "sh", env!("CARGO_BIN_EXE_large")]).arg(folder.path());
+    shell.args([keys, BYTES, 16 << 20, 0].map(|n| n.to_string()));
+    let output = ended(spawn(shell));
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("`scan`") && error.contains("spilled") && error.contains("disk is full"),
+        "{error}"
+    );
+    assert!(error.contains("large_child.rs"), "{error}");
+    end(start(folder.path(), keys, 16 << 20, 0));
+    check(folder.path(), keys);
+}
