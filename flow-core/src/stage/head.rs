@@ -285,7 +285,10 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
     }
 
     fn schema(&self) -> String {
-        self.head.schema()
+        match (self.head.schema(), self.head.tail_ref().state_schema()) {
+            (head, behind) if head.is_empty() || behind.is_empty() => head,
+            (head, behind) => format!("{head} and {behind}"),
+        }
     }
 
     fn begin_save(&mut self, out: &Groups) -> Result<()> {

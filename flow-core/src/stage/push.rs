@@ -76,6 +76,10 @@ pub trait Tail: Send + 'static {
     fn keeps_state(&self) -> bool {
         false
     }
+    /// The type of its state, if it is written down.
+    fn state_schema(&self) -> String {
+        String::new()
+    }
     /// Begins to write that state, as [`Head::begin_save`](super::Head::begin_save).
     ///
     /// # Errors

@@ -286,6 +286,10 @@ where
         true
     }
 
+    fn state_schema(&self) -> String {
+        <I as Keep<M>>::schema().unwrap_or_default()
+    }
+
     fn begin_save(&mut self, out: &Groups) -> Result<()> {
         let key = self.key.clone();
         self.states.begin_save(out, Part::Behind, move |k| key.hash(k))

@@ -101,10 +101,15 @@ pub(crate) enum Area {
     Piece(Vec<(&'static str, Node)>),
 }
 
-/// Which sections of a head.
+/// What the state is called that a function behind an operator keeps.
+pub(super) const FUNCTION: &str = "function";
+
+/// Which sections.
 pub(crate) enum Section {
-    /// The one of this name.
+    /// The head's of this name.
     Named(&'static [u8]),
+    /// That of what stands behind the head.
+    Behind,
     /// Those whose names and headers are of these types, a section for each window.
     Windows { name: Node, header: Node },
 }
@@ -201,7 +206,7 @@ fn sessions() -> Node {
 
 impl Kind {
     /// Which bytes it writes.
-    pub(crate) fn layout(self) -> Layout {
+    fn layout(self) -> Layout {
         let areas = match self {
             Kind::Table => vec![entries(&[], "", KEY, ONE)],
             Kind::Windows => vec![panes()],
@@ -242,12 +247,14 @@ impl Layout {
     /// Which of the areas a section is in, by its whole name; none for what is not the head's.
     pub(crate) fn area_of(&self, name: &[u8]) -> Option<usize> {
         let (part, name) = name.split_first()?;
-        let (head, piece) = (*part == Part::Head as u8, *part == Part::Piece as u8);
+        let is = |of: Part| *part == of as u8;
+        let head = is(Part::Head);
         let is_named = |area: &Area| matches!(area, Area::Entries { section: Section::Named(known), .. } if head && *known == name);
         let is_other = |area: &Area| match area {
             Area::Entries { section: Section::Windows { .. }, .. } => head,
+            Area::Entries { section: Section::Behind, .. } => is(Part::Behind) && name.is_empty(),
             Area::Entries { .. } => false,
-            Area::Piece(_) => piece,
+            Area::Piece(_) => is(Part::Piece),
         };
         self.areas.iter().position(is_named).or_else(|| self.areas.iter().position(is_other))
     }
@@ -262,9 +269,19 @@ impl State {
         }
     }
 
-    /// The layout with the types of this state in it.
-    pub(crate) fn layout(&self) -> Layout {
+    /// Which bytes it has.
+    pub(crate) fn slots(&self) -> Layout {
         let mut layout = self.kind.layout();
+        if let Some(function) = self.values.iter().position(|value| value.name == FUNCTION) {
+            let (section, value) = (Section::Behind, Node::Slot(function + 1));
+            layout.areas.push(Area::Entries { section, part: FUNCTION, key: KEY, value });
+        }
+        layout
+    }
+
+    /// The same with the types of this state in it.
+    pub(crate) fn layout(&self) -> Layout {
+        let mut layout = self.slots();
         for area in &mut layout.areas {
             match area {
                 Area::Entries { key, value, .. } => {
