@@ -49,7 +49,9 @@ pub fn check(graph: &Graph) -> Result<Deaths, String> {
         before = now.run.parallelism;
         let built = build_into(now, &collections);
         let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as Arc<dyn Storage>)
-            .deltas((drawn >> 32) as u32 % 4);
+            .deltas((drawn >> 32) as u32 % 4)
+            // Of some the disk is slow: what is saved waits for room.
+            .buffer([0, 100, 1 << 26][(drawn >> 40) as usize % 3]);
         let job = built.job.checkpoints(checkpoints);
         let job = if start < DEATHS {
             job.crash_at(1 + split_mix(&mut seed) % LIVES[(drawn >> 16) as usize % LIVES.len()])

@@ -75,11 +75,11 @@ impl Coordinator {
         stopping: Arc<AtomicBool>,
         now: i64,
     ) -> Self {
-        let next = store.next_id();
+        let (next, inbox) = (store.next_id(), Inbox::of(settings.buffer));
         Coordinator {
             store,
             settings,
-            inbox: Inbox::default(),
+            inbox,
             orders: Orders::default(),
             tasks,
             committers,

@@ -2,6 +2,9 @@
 //!
 //! A barrier passes through a stage as a mark, and every operator that keeps something writes it down at that moment, under its own id. When all
 //! of a stage has done so the stage says that it has [`saved`](Saves::saved). Nobody waits: what is given lies in an inbox.
+//!
+//! **Room.** The inbox holds no more bytes than it may, but for what cannot wait: who writes state between two batches goes on with it only where
+//! there [is room](Saves::has_room), and with the data in any case. Whoever takes news out makes room, and wakes those that wait.
 
 use super::failpoint::point;
 use super::{Orders, Slot};
@@ -27,30 +30,97 @@ pub(crate) enum News {
     Ended { task: usize },
 }
 
+impl News {
+    /// How many bytes of state there are in it.
+    fn bytes(&self) -> usize {
+        match self {
+            News::Part { bytes, .. } | News::Staged { bytes, .. } => bytes.len(),
+            News::Keyed { .. } | News::Saved { .. } | News::Ended { .. } => 0,
+        }
+    }
+}
+
 /// Where the news lie until the coordinator takes them. A clone is the same one.
-#[derive(Clone, Default)]
-pub(crate) struct Inbox(Arc<(Mutex<VecDeque<News>>, Condvar)>);
+#[derive(Clone)]
+pub(crate) struct Inbox(Arc<(Mutex<Lying>, Condvar)>);
+
+/// Wakes whoever waits for room.
+type Wake = Arc<dyn Fn() + Send + Sync>;
+
+struct Lying {
+    news: VecDeque<News>,
+    bytes: usize,
+    /// How many there may be.
+    room: usize,
+    /// There have been more, and are still more than half of that.
+    full: bool,
+    wake: Option<Wake>,
+}
+
+/// Bytes that may lie in an inbox, unless said otherwise.
+pub(super) const ROOM: usize = 64 << 20;
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self::of(ROOM)
+    }
+}
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<News>> {
+    /// With room for so many bytes.
+    pub fn of(room: usize) -> Self {
+        let lying = Lying { news: VecDeque::new(), bytes: 0, room, full: false, wake: None };
+        Inbox(Arc::new((Mutex::new(lying), Condvar::new())))
+    }
+
+    /// What wakes those that wait for room.
+    pub fn on_room(&self, wake: impl Fn() + Send + Sync + 'static) {
+        self.lock().wake = Some(Arc::new(wake));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lying> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn put(&self, news: News) {
-        self.lock().push_back(news);
+        let mut lying = self.lock();
+        lying.bytes += news.bytes();
+        lying.full |= lying.bytes > lying.room;
+        lying.news.push_back(news);
+        drop(lying);
         self.0.1.notify_one();
     }
 
     /// The first that has not been taken.
     pub fn take(&self) -> Option<News> {
-        self.lock().pop_front()
+        let mut lying = self.lock();
+        let news = lying.news.pop_front()?;
+        lying.bytes -= news.bytes();
+        if lying.full && lying.bytes <= lying.room / 2 {
+            lying.full = false;
+            let wake = lying.wake.clone();
+            drop(lying);
+            wake.iter().for_each(|wake| wake());
+        }
+        Some(news)
+    }
+
+    /// Whether whoever can wait may put something in.
+    fn has_room(&self) -> bool {
+        !self.lock().full
+    }
+
+    /// How many bytes of state lie in it.
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
     }
 
     /// Waits for news, at most so long.
     pub fn wait(&self, limit: Duration) {
-        let news = self.lock();
-        if news.is_empty() {
-            drop(self.0.1.wait_timeout(news, limit).unwrap_or_else(PoisonError::into_inner));
+        let lying = self.lock();
+        if lying.news.is_empty() {
+            drop(self.0.1.wait_timeout(lying, limit).unwrap_or_else(PoisonError::into_inner));
         }
     }
 
@@ -85,6 +155,11 @@ impl Saves {
     /// Whether keyed state has to be written whole at checkpoint `id`, and not what has changed since the one before.
     pub fn wants_whole(&self, id: u64) -> bool {
         self.0.as_ref().is_none_or(|way| way.orders.wants_whole(id))
+    }
+
+    /// Whether what can wait may be given now: see the module.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.as_ref().is_none_or(|way| way.inbox.has_room())
     }
 
     fn put(&self, news: impl FnOnce(&Way) -> News) {

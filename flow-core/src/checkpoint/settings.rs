@@ -1,5 +1,6 @@
 //! What a job says about its checkpoints.
 
+use super::saves::ROOM;
 use super::upgrades::Upgrade;
 use super::{Folder, Storage};
 use crate::error::{Error, ErrorKind, Result};
@@ -32,6 +33,7 @@ pub struct Checkpoints {
     pub(crate) retained: usize,
     pub(crate) failures: u32,
     pub(crate) deltas: u32,
+    pub(crate) buffer: usize,
     pub(crate) from: Option<u64>,
     pub(crate) dropped: Vec<String>,
     pub(crate) upgrades: Vec<Upgrade>,
@@ -67,6 +69,7 @@ impl Checkpoints {
             retained: 2,
             failures: 3,
             deltas: 10,
+            buffer: ROOM,
             from: None,
             dropped: Vec::new(),
             upgrades: Vec::new(),
@@ -100,6 +103,27 @@ impl Checkpoints {
     /// After how many checkpoints that say only what has changed the next is written whole; 10 unless said otherwise.
     pub fn deltas(mut self, checkpoints: u32) -> Self {
         self.deltas = checkpoints;
+        self
+    }
+
+    /// How many bytes of a checkpoint may lie in memory until the storage has taken them; 64 MiB unless said otherwise. Where it is slow the stages
+    /// go on with the data and write their state later: the checkpoint takes longer. Beside it each stage instance fills blocks,
+    /// of 64 KiB for each key group, and what is changed before it is written is written at once.
+    ///
+    /// ```
+    /// use flow_core::prelude::*;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let checkpoints = Checkpoints::to(folder.path()).buffer(8 << 20);
+    /// # let out = Collected::new();
+    /// let job = Job::build("counts", |job| {
+    ///     let words = source(from_vec(vec!["a", "b", "a"])).durable();
+    ///     job.add(words.map(str::to_owned).key_by(|w| w.clone()).count().map(|c| c.1).collect(&out));
+    /// });
+    /// job.checkpoints(checkpoints).run().unwrap();
+    /// # assert_eq!(out.take(), [1, 1, 2]);
+    /// ```
+    pub fn buffer(mut self, bytes: usize) -> Self {
+        self.buffer = bytes;
         self
     }
 

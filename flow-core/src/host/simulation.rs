@@ -14,7 +14,7 @@ use crate::checkpoint::Coordinator;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::split_mix;
 use crate::time::{Clock, VirtualClock};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long the simulation waits at once for records from outside the job.
@@ -78,6 +78,13 @@ impl Simulation {
             }
             let Some(next) = run.choose() else { return Ok(()) };
             let Some(task) = next else {
+                if let Some(coordinator) = coordinator
+                    && run.tasks.iter().any(Task::waits_to_save)
+                {
+                    lock(coordinator).work(self.clock.ticks())?;
+                    run.tell_receivers();
+                    continue;
+                }
                 match run.deadline() {
                     Some(tick) => self.clock.advance_to(tick),
                     None if run.waits_outside() => {
@@ -99,8 +106,9 @@ impl Simulation {
         self.crash(run)?;
         let drawn = split_mix(&mut run.seed);
         if drawn.is_multiple_of(4) {
-            let mut coordinator = coordinator.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut coordinator = lock(coordinator);
             coordinator.work(self.clock.ticks())?;
+            run.tell_receivers();
             if drawn.is_multiple_of(BEGINS) && coordinator.begin_now(self.clock.ticks())? {
                 run.wake();
             }
@@ -116,6 +124,10 @@ impl Simulation {
         }
         Ok(())
     }
+}
+
+fn lock(coordinator: &Mutex<Coordinator>) -> MutexGuard<'_, Coordinator> {
+    coordinator.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The tasks of a run, and which of them had nothing to do when they were last stepped.
@@ -152,7 +164,7 @@ impl Run {
     }
 
     /// A task that is blocked may still have moved a part of its overflow into a ring, and one that waits may have passed on
-    /// what it held.
+    /// what it held; the coordinator may have made room for what is saved.
     fn tell_receivers(&mut self) {
         for (task, quiet) in self.tasks.iter_mut().zip(&mut self.quiet) {
             if quiet.is_some() && task.has_news() {

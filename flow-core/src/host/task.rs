@@ -94,6 +94,10 @@ impl Task {
             return true;
         }
         let Some(stage) = &mut self.stage else { return false };
+        // It may have waited for room for what it saves.
+        if stage.is_saving() && self.saves.has_room() {
+            return true;
+        }
         if self.blocked.is_some() {
             return stage.room();
         }
@@ -127,6 +131,11 @@ impl Task {
     /// Whether steps go on with that.
     pub fn is_saving(&self) -> bool {
         self.stage.as_ref().is_some_and(|stage| stage.is_saving())
+    }
+
+    /// Whether they wait until the coordinator has taken what has been written.
+    pub fn waits_to_save(&self) -> bool {
+        self.is_saving() && !self.saves.has_room()
     }
 
     /// Writes the rest of it: see [`Stage::saved`].

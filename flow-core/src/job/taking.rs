@@ -133,6 +133,8 @@ impl Taker {
     ) -> Result<Self> {
         let (coordinator, control, clock) = (Arc::clone(coordinator), control.clone(), Arc::clone(clock));
         let inbox = lock(&coordinator).inbox().clone();
+        let wake = control.clone();
+        inbox.on_room(move || wake.wake_all());
         let over = Arc::new(AtomicBool::new(false));
         let (news, ends) = (inbox.clone(), Arc::clone(&over));
         let run = move || {

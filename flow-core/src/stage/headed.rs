@@ -135,7 +135,14 @@ impl HeadStage {
             Err(error) => self.faults.raise(error),
         }
         // There may be little to write.
-        self.save_some();
+        if self.may_save() {
+            self.save_some();
+        }
+    }
+
+    /// Whether there is a checkpoint to go on with, and room for more of it.
+    fn may_save(&self) -> bool {
+        self.is_saving() && self.kept.saves.has_room()
     }
 
     /// Goes on with the checkpoint that is being written.
@@ -152,7 +159,7 @@ impl HeadStage {
         self.saving = None;
     }
 
-    /// Writes what is left of the checkpoint that is being written.
+    /// Writes what is left of the checkpoint that is being written; nobody begins another before that is through, but by hand.
     fn save_all(&mut self) {
         while self.is_saving() {
             self.save_some();
@@ -302,7 +309,7 @@ impl Stage for HeadStage {
 
     fn step(&mut self) -> Result<Step> {
         // A slice of the checkpoint that is being written, and then more of what has arrived.
-        let mut worked = self.is_saving();
+        let mut worked = self.may_save();
         if worked {
             self.save_some();
         }
@@ -315,8 +322,12 @@ impl Stage for HeadStage {
                 return Ok(if worked { Step::Worked } else { Step::Full });
             }
             if self.ended {
-                self.save_all();
-                return Ok(if worked { Step::Worked } else { Step::Done });
+                // One that waits for room is not done.
+                return Ok(match (worked || self.may_save(), self.is_saving()) {
+                    (true, _) => Step::Worked,
+                    (false, true) => Step::Hungry,
+                    (false, false) => Step::Done,
+                });
             } else if self.head.tail_ref().enough() {
                 self.ended = true;
                 self.head.tail().mark(Mark::End);

@@ -122,7 +122,7 @@ impl Saving {
         !self.through
     }
 
-    /// Writes a slice. The checkpoint's number when it is the coordinator's and all is written.
+    /// Writes a slice, whether or not there is room for it. The checkpoint's number when it is the coordinator's and all is written.
     pub fn go_on(&mut self, head: &mut dyn Work) -> Result<Option<u64>> {
         self.through = self.through || head.save_more(&mut self.slice.clone());
         if !self.through || self.groups.is_in_memory() {

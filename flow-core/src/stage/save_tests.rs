@@ -67,6 +67,39 @@ impl Head<u64> for Counting {
     }
 }
 
+/// Keeps a value of so many bytes of each key, all in one key group.
+struct Hoarding {
+    table: KeyTable<u64, Vec<u8>, Durable>,
+    behind: Behind,
+}
+
+fn in_one_group(key: &u64) -> u64 {
+    hash_key(key) & !0xff
+}
+
+impl Head<u64> for Hoarding {
+    type Part = Infallible;
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.behind
+    }
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.behind
+    }
+    fn items(&mut self, _: usize, items: &mut std::vec::IntoIter<u64>, n: usize) {
+        self.table.reserve(n, in_one_group);
+        for key in items.by_ref().take(n) {
+            self.table.entry(in_one_group(&key), |k| *k == key, || (key, vec![7; 1024]));
+            self.behind.0.lock().expect("a log").1 += 1;
+        }
+    }
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.table.begin_save(out, Part::Head, in_one_group)
+    }
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.table.save_more(left)
+    }
+}
+
 /// What has been said since: bytes of key groups, and which checkpoints are saved.
 fn heard(inbox: &Inbox) -> (usize, Vec<u64>) {
     let (mut bytes, mut saved) = (0, Vec::new());
@@ -118,4 +151,54 @@ fn a_checkpoint_is_saved_when_its_last_slice_is_written() {
     let (changes, saved) = heard(&inbox);
     assert_eq!((saved, barriers()), (vec![2], vec![1, 2]));
     assert!(changes > 200 && changes < whole / 20, "{changes} of {whole}");
+}
+
+/// A slow disk: what is not taken lies in memory, but no more of it than may.
+#[test]
+fn what_there_is_no_room_for_is_written_later() {
+    let (log, room) = (Log::default(), 256 << 10);
+    let inbox = Inbox::of(room);
+    let head = Hoarding { table: KeyTable::default(), behind: Behind(Arc::clone(&log)) };
+    let mut stage = HeadStage::new::<u64, _>(head);
+    let mut cx = open_cx(1);
+    cx.saves = Saves::new(inbox.clone(), Orders::default(), 0, 0);
+    stage.open(&mut cx).expect("it opens");
+    let items = || log.lock().expect("a log").1;
+    let keys = 8_000;
+    stage.offer(0, Batch::new((0..keys).collect::<Vec<u64>>(), vec![(keys as usize, Mark::Barrier(1))]));
+    while stage.step().expect("a step") != Step::Hungry {}
+    // A slice of a thousand entries may be written before it is seen that there is no room.
+    let most = room + 1100 * 1100;
+    assert!((room..most).contains(&inbox.bytes()), "{}", inbox.bytes());
+    assert!(stage.is_saving() && !cx.saves.has_room());
+    // The stage goes on with what arrives.
+    while stage.spent().is_some() {}
+    stage.offer(0, Batch::new((0..50).collect::<Vec<u64>>(), vec![]));
+    while stage.step().expect("a step") != Step::Hungry {}
+    assert_eq!(items(), keys as usize + 50);
+    let (mut bytes, mut saved, mut rounds) = (0, vec![], 0);
+    while saved.is_empty() {
+        let (more, done) = heard(&inbox);
+        (bytes, saved, rounds) = (bytes + more, done, rounds + 1);
+        while stage.step().expect("a step") != Step::Hungry {
+            assert!(inbox.bytes() <= most, "{}", inbox.bytes());
+        }
+    }
+    assert!(bytes > keys as usize * 1024 && saved == [1] && rounds > 4, "{bytes} {saved:?} {rounds}");
+    // One that ends waits too, and is not done before all is written.
+    let other: Vec<u64> = (keys..2 * keys).collect();
+    while stage.spent().is_some() {}
+    stage.offer(0, Batch::new(other, vec![(keys as usize, Mark::Barrier(2)), (keys as usize, Mark::End)]));
+    let mut last = Step::Worked;
+    while last != Step::Hungry {
+        last = stage.step().expect("a step");
+    }
+    assert!((room..most).contains(&inbox.bytes()), "{}", inbox.bytes());
+    saved.clear();
+    while last != Step::Done {
+        saved.extend(heard(&inbox).1);
+        last = stage.step().expect("a step");
+    }
+    saved.extend(heard(&inbox).1);
+    assert_eq!(saved, [2]);
 }

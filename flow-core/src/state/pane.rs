@@ -4,6 +4,7 @@ use super::slots::{Entries, Place, Slots, View};
 use super::table::spread;
 use super::track::Tracked;
 use super::{Keep, Mode, Volatile};
+use crate::checkpoint::records::Part;
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
 
@@ -155,17 +156,56 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         K: Keep<M>,
         V: Keep<M>,
     {
+        self.begin_save_as(out, of, whole, hash_of, V::write)
+    }
+
+    /// The same, where `value` writes a value.
+    fn begin_save_as(
+        &mut self,
+        out: &Groups,
+        of: Section,
+        whole: bool,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+        value: fn(&V, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        V: 'static,
+    {
         K::kept(|| {
             let out = out.clone();
             self.slots.begin_save(|tracked| {
                 let save = move |entries: Entries<'_, (K, V)>| {
                     let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
-                    out.put(&of, hashed, |e, out| e.0.write(out), |e, out| e.1.write(out));
+                    out.put(&of, hashed, |e, out| e.0.write(out), |e, out| value(&e.1, out));
                 };
                 tracked.begin(whole, Box::new(save));
             });
             Ok(())
         })
+    }
+
+    /// The same of a pane that stands alone, in the one section of its head. `known` says whether the last checkpoint has it, as it was then: no key has
+    /// left since.
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn begin_save_alone(
+        &mut self,
+        out: &Groups,
+        known: &mut bool,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+        value: fn(&V, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        V: 'static,
+    {
+        let whole = out.is_whole() || !std::mem::replace(known, true);
+        if whole && !out.is_whole() {
+            out.drop_sections(Part::Head, &[]);
+        }
+        self.begin_save_as(out, out.section(Part::Head, &[], &[]), whole, hash_of, value)
     }
 
     /// Goes on with what [`Pane::begin_save`] began, as far as `left` allows; whether that is written.

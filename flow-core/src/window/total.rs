@@ -21,6 +21,7 @@ use crate::stage::{
     BuildCx, Count as Instances, EdgeKind, EdgeRef, Faults, Fire, Head, HeadStage, Meta, OpenCx, Outs, Push,
     Stamp, Tail,
 };
+use crate::state::shape::Kind as Shape;
 use crate::state::{Keep, Mode};
 use crate::time::{Grid, Timestamp};
 use std::marker::PhantomData;
@@ -223,6 +224,10 @@ where
             self.next.push(result, ());
         }
         Fire::Done
+    }
+    fn schema(&self) -> String {
+        let acc = <A::Acc as Keep<M>>::schema();
+        Shape::Total.of(acc.map_or_else(String::new, |acc| format!("() -> {acc}")))
     }
     fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
         let out = out.of(0);

@@ -151,9 +151,15 @@ fn entry(
     Ok(())
 }
 
-/// An element of a list that goes to the end of a piece.
+/// A field of a piece, or an element of a list that goes to its end.
 fn element(piece: &mut Vec<u8>, line: &Json, node: &Node, defs: &Defs) -> Result<(), Fault> {
-    let Node::Rest(inner) = node else { return Err("it is no list".into()) };
+    let Node::Rest(inner) = node else {
+        only(line, &["operator", "group", "part", "value"])?;
+        if !piece.is_empty() {
+            return Err("the key group has such a line already".into());
+        }
+        return put(line, "value", node, defs, piece);
+    };
     let alone = [("value".to_owned(), (**inner).clone())];
     let fields = match &**inner {
         Node::Struct(_, Fields::Named(fields)) => fields,

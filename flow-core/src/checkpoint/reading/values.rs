@@ -162,6 +162,10 @@ impl Walk<'_> {
                 let count = count.iter().rev().fold(0u32, |n, byte| n << 8 | u32::from(*byte));
                 (0..count).try_for_each(|_| self.node(inner, bytes))
             }
+            Node::Option(inner) => match bytes.split_off_first().ok_or("it is cut short")? {
+                0 => Ok(()),
+                _ => self.node(inner, bytes),
+            },
             Node::Rest(inner) => {
                 while !bytes.is_empty() {
                     let before = bytes.len();

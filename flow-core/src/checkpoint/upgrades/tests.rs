@@ -116,10 +116,9 @@ fn values_are_found_in_what_operators_write_around_them() {
     };
     assert_eq!(upgrading.group(0, &process(&bytes(&7u64))).unwrap(), process(&bytes(&"7")));
     // What is written in one piece.
-    let (before, now) = (Kind::Last.of("u8 -> u64".into()), Kind::Last.of("u8 -> string".into()));
+    let (before, now) = (Kind::Total.of("() -> u64".into()), Kind::Total.of("() -> string".into()));
     let upgrading = of(&[upgrade("a", |old: u64| old.to_string())], &before, &now).unwrap().unwrap();
-    let piece =
-        |value: &[u8]| group(&[Part::Piece as u8], &[(Vec::new(), [&[9], value, &[8], value].concat())]);
+    let piece = |value: &[u8]| group(&[Part::Piece as u8], &[(Vec::new(), [&[1], value].concat())]);
     assert_eq!(upgrading.group(0, &piece(&bytes(&7u64))).unwrap(), piece(&bytes(&"7")));
     // Sections that are nobody's of these, and the next window of sliding ones, stay as they are.
     let (before, now) =

@@ -7,3 +7,6 @@ mod tests;
 mod waiting;
 
 pub use chain::{Lookup, LookupJoin, ReadWhole};
+
+#[cfg(test)]
+mod waiting_tests;

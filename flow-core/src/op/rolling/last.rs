@@ -2,7 +2,7 @@
 
 use super::{ByKeyGroup, Item};
 use crate::batch::Mark;
-use crate::checkpoint::Pieces;
+use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::key_fn::{KeyFn, KeyTypes};
@@ -12,8 +12,9 @@ use crate::op::{Chain, Kind, Proved, Stream, Visit};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, Fire, Head, HeadStage, Meta, OpenCx, Push, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, KeyTable, schema_of};
+use crate::state::{Keep, Mode, Pane, read_all, schema_of};
 use crate::time::Grid;
+use crate::window::saved::take;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -38,7 +39,7 @@ impl<C, F, M> Chain for LastOf<C, F, M>
 where
     C: Chain,
     F: KeyFn<C::Out, Key: Keep<M>, Value: Keep<M> + Send>,
-    M: 'static,
+    M: Mode,
 {
     type Out = (F::Key, F::Value);
     type Stamp = ();
@@ -49,9 +50,9 @@ where
         self.edge.listen(Grid::none());
         let key = self.key.clone();
         let head = LastHead::<C::Out, F, N, M> {
-            table: KeyTable::default(),
-            records: Vec::new(),
-            due: Vec::new().into_iter(),
+            records: Pane::default(),
+            saved: false,
+            ended: false,
             key,
             next: Timeless(next),
             meta,
@@ -78,19 +79,22 @@ impl<N: Tail> Tail for Timeless<N> {
 }
 
 /// The head of its stage.
-struct LastHead<X, F: KeyFn<X>, N, M> {
-    /// Where the record of a key is.
-    table: KeyTable<F::Key, u64>,
-    /// The records by when their keys first came.
-    records: Vec<Option<F::Value>>,
-    /// What is left to emit.
-    due: IntoIter<(F::Key, u64)>,
+struct LastHead<X, F: KeyFn<X>, N, M: Mode> {
+    /// The record of each key, in the order in which the keys first came, and how many keys had come before.
+    records: Pane<F::Key, Last<F::Value>, M>,
+    /// Whether the last checkpoint has them, as they were then.
+    saved: bool,
+    /// The input has ended.
+    ended: bool,
     key: F,
     next: Timeless<N>,
     meta: Meta,
     duplicates: Counter,
-    types: PhantomData<fn(X) -> M>,
+    types: PhantomData<fn(X)>,
 }
+
+/// How many keys had come before, and the record that came last; none before the first is put in.
+type Last<V> = (u64, Option<V>);
 
 impl<X, F, N, S, M> Head<Item<X, F, S>> for LastHead<X, F, N, M>
 where
@@ -98,7 +102,7 @@ where
     F: KeyFn<X, Key: Keep<M>, Value: Keep<M> + Send>,
     S: crate::stage::Stamp,
     N: Push<(F::Key, F::Value), ()>,
-    M: 'static,
+    M: Mode,
 {
     type Part = Infallible;
 
@@ -117,30 +121,25 @@ where
 
     #[inline(never)]
     fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
-        let LastHead { table, records, key, duplicates, .. } = self;
-        table.reserve(n, |k| key.hash(k));
+        let LastHead { records, key, duplicates, .. } = self;
         for (hash, route, rest, _) in items.by_ref().take(n) {
-            let new = records.len() as u64;
-            let at = table.entry(hash, |k| key.is(&route, k), || (key.key(&route), new)).1;
-            let value = key.unite(route, rest).1;
-            if at == new {
-                records.push(Some(value));
-            } else {
+            let before = records.len() as u64;
+            let insert = || (key.key(&route), (before, None));
+            let (_, (_, last)) = records.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k));
+            if last.replace(key.unite(route, rest).1).is_some() {
                 duplicates.add(1);
-                records[at as usize] = Some(value);
             }
         }
     }
 
     fn end(&mut self) {
-        let mut due: Vec<_> = self.table.iter().map(|(key, at)| (key.clone(), *at)).collect();
-        due.sort_unstable_by_key(|(_, at)| *at);
-        self.due = due.into_iter();
+        self.ended = true;
     }
 
     fn fire(&mut self) -> Fire {
-        for (key, at) in self.due.by_ref() {
-            if let Some(value) = self.records[at as usize].take() {
+        while self.ended {
+            let Some((key, (_, value))) = self.records.pop() else { break };
+            if let Some(value) = value {
                 self.next.0.push((key, value), ());
             }
             if !self.next.room() {
@@ -151,40 +150,42 @@ where
     }
 
     /// ```text
-    /// ( key value )*
+    /// key -> before value        little-endian: u64
     /// ```
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        if self.table.is_empty() {
-            return Ok(());
-        }
-        <F::Key as Keep<M>>::kept(|| {
-            for (key, at) in self.table.iter() {
-                if let Some(value) = &self.records[*at as usize] {
-                    let out = out.of(self.key.hash(key));
-                    key.write(out)?;
-                    value.write(out)?;
-                }
-            }
-            Ok(())
-        })
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.key.clone();
+        self.records.begin_save_alone(
+            out,
+            &mut self.saved,
+            move |k| key.hash(k),
+            |(before, value), out| {
+                out.extend_from_slice(&before.to_le_bytes());
+                value.iter().try_for_each(|value| <F::Value as Keep<M>>::write(value, out))
+            },
+        )
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.records.save_more(left)
     }
 
     fn schema(&self) -> String {
         Shape::Last.of(schema_of::<F::Key, F::Value, M>())
     }
 
-    fn restore(&mut self, _: usize, mut bytes: &[u8]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         <F::Key as Keep<M>>::kept(|| {
-            while !bytes.is_empty() {
-                let (key, value) =
-                    (<F::Key as Keep<M>>::read(&mut bytes)?, <F::Value as Keep<M>>::read(&mut bytes)?);
-                let (hash, at) = (self.key.hash(&key), self.records.len() as u64);
-                self.table.reserve(1, |k| self.key.hash(k));
-                self.table.entry(hash, |_| false, || (key.clone(), at));
-                self.records.push(Some(value));
+            let mut all = Vec::new();
+            each_entry(bytes, &mut |_, key, mut value| {
+                let before = u64::from_le_bytes(take(&mut value)?);
+                all.push((before, read_all::<M, F::Key>(key)?, read_all::<M, F::Value>(value)?));
+                Ok(())
+            })?;
+            // In the order in which they came, which is kept within a group.
+            all.sort_unstable_by_key(|(before, ..)| *before);
+            for (_, key, value) in all {
+                let (hash, before) = (self.key.hash(&key), self.records.len() as u64);
+                self.records.push(hash, key, (before, Some(value)), &|k| self.key.hash(k));
             }
             Ok(())
         })

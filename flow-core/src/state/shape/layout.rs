@@ -16,6 +16,7 @@ pub(crate) enum Kind {
     TriggeredWindows,
     Sessions,
     Last,
+    Total,
     Process,
     BroadcastProcess,
     TimedJoin,
@@ -32,6 +33,7 @@ const KINDS: &[(Kind, &str, &[&str])] = &[
     (Kind::TriggeredWindows, "windows with a trigger", &[""]),
     (Kind::Sessions, "sessions", &[""]),
     (Kind::Last, "last records", &[""]),
+    (Kind::Total, "total", &[""]),
     (Kind::Process, "process", &[""]),
     (Kind::BroadcastProcess, "process with a broadcast", &["", "shared"]),
     (Kind::TimedJoin, "join in time", &["left", "right"]),
@@ -179,11 +181,16 @@ fn sides<const N: usize>(before: [(&'static str, Node); N]) -> Node {
     fields([("left", side(ONE)), ("right", side(TWO))])
 }
 
-fn count_windows() -> Area {
-    let open = list([("start", TIME), ("value", ONE)]);
-    let key =
-        [("key", KEY), ("seen", COUNT), ("shown", COUNT), ("full", COUNT), ("last", TIME), ("open", open)];
-    Area::Piece(vec![("windows", rest(key))])
+fn count_windows() -> Node {
+    let open = rest([("start", TIME), ("value", ONE)]);
+    fields([
+        ("born", COUNT),
+        ("seen", COUNT),
+        ("shown", COUNT),
+        ("full", COUNT),
+        ("last", TIME),
+        ("open", open),
+    ])
 }
 
 fn triggered() -> Node {
@@ -211,12 +218,16 @@ impl Kind {
             Kind::Table => vec![entries(&[], "", KEY, ONE)],
             Kind::Windows => vec![panes()],
             Kind::SlidingWindows => vec![panes(), entries(&[], "next", once(), LONG)],
-            Kind::CountWindows => vec![count_windows()],
+            Kind::CountWindows => vec![entries(&[], "", KEY, count_windows())],
             Kind::TriggeredWindows => {
                 vec![entries(&[0], "", slotted(), triggered()), entries(&[1], "reached", once(), TIME)]
             }
             Kind::Sessions => vec![entries(&[], "", slotted(), sessions())],
-            Kind::Last => vec![Area::Piece(vec![("records", rest([("key", KEY), ("value", ONE)]))])],
+            Kind::Last => {
+                let record = fields([("before", COUNT), ("record", Node::Rest(Box::new(ONE)))]);
+                vec![entries(&[], "", KEY, record)]
+            }
+            Kind::Total => vec![Area::Piece(vec![("total", Node::Option(Box::new(ONE)))])],
             Kind::Process => process(),
             Kind::BroadcastProcess => {
                 let mut all = process();

@@ -2,10 +2,10 @@
 
 use super::lifting::Lifting;
 use super::open::Windows;
-use super::saved::{restore, snapshot};
+use super::saved::{restore, write};
 use super::spec::Counted;
 use crate::aggregate::{Aggregate, Overflow};
-use crate::checkpoint::Pieces;
+use crate::checkpoint::Groups;
 use crate::error::Result;
 use crate::op::operator::operator_error;
 use crate::op::{KeyFn, KeyTypes};
@@ -26,25 +26,27 @@ pub type CountItem<X, F, A, L> =
     Item<<F as KeyTypes<X>>::Route, <L as Lifting>::Load<Lift<X, F, A>, <F as KeyTypes<X>>::Rest>>;
 
 /// The head of the stage of count windows.
-pub struct CountHead<X, F: KeyFn<X>, A: Aggregate<F::Value>, L, P, S, N, M> {
+pub struct CountHead<X, F: KeyFn<X>, A: Aggregate<F::Value>, L, P, S, N, M: Mode> {
     key: F,
     aggregate: A,
     window: Counted<L>,
     next: N,
     meta: Meta,
     /// By key, in the order in which they first appeared: that of the windows left over at the end.
-    keys: Pane<F::Key, Windows<A::Acc>>,
+    keys: Pane<F::Key, Windows<A::Acc>, M>,
+    /// Whether the last checkpoint has them, as they were then.
+    saved: bool,
     ending: bool,
     faults: Faults,
     failed: bool,
-    types: PhantomData<fn(X, P, S) -> M>,
+    types: PhantomData<fn(X, P, S)>,
 }
 
-impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, L, P, S, N, M> CountHead<X, F, A, L, P, S, N, M> {
+impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, L, P, S, N, M: Mode> CountHead<X, F, A, L, P, S, N, M> {
     pub fn new(key: F, aggregate: A, window: Counted<L>, next: N, meta: Meta) -> Self {
         let (keys, faults) = (Pane::default(), Faults::default());
-        let (ending, failed, types) = (false, false, PhantomData);
-        CountHead { key, aggregate, window, next, meta, keys, ending, faults, failed, types }
+        let (saved, ending, failed, types) = (false, false, false, PhantomData);
+        CountHead { key, aggregate, window, next, meta, keys, saved, ending, faults, failed, types }
     }
 
     #[cold]
@@ -64,12 +66,14 @@ where
     P: Policy<Row<X, F, A>, F::Value>,
     S: Stamp,
     N: Push<P::Emit, S>,
+    M: Mode,
 {
     #[inline]
     fn add(&mut self, item: CountItem<X, F, A, L>) -> Result<(), Overflow> {
         let Item { hash, time, route, load } = item;
         let (key, aggregate, window) = (&self.key, &self.aggregate, &self.window);
-        let insert = || (key.key(&route), Windows::new(window.size));
+        let born = self.keys.len() as u64;
+        let insert = || (key.key(&route), Windows::new(window.size, born));
         let (k, windows) = self.keys.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k));
         let holding = windows.arrive(time, window.every, || aggregate.start());
         let lift = |rest: &F::Rest| aggregate.lift_at(key.peek(&route, rest), time);
@@ -148,6 +152,7 @@ where
             for _ in 0..FIRED_AT_ONCE {
                 let Some((key, mut windows)) = self.keys.pop() else {
                     self.keys.clear();
+                    self.saved = false;
                     return Fire::Done;
                 };
                 if let Some((span, acc)) = windows.left_over() {
@@ -158,9 +163,13 @@ where
         }
     }
 
-    fn snapshot(&mut self, out: &mut Pieces) -> Result<()> {
-        let key = &self.key;
-        snapshot::<M, _, _>(&self.keys, out, |k| key.hash(k))
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.key.clone();
+        self.keys.begin_save_alone(out, &mut self.saved, move |k| key.hash(k), write::<M, A::Acc>)
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.keys.save_more(left)
     }
 
     fn schema(&self) -> String {
@@ -169,6 +178,6 @@ where
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let key = &self.key;
-        restore::<M, _, _>(&mut self.keys, bytes, |k| key.hash(k))
+        restore(&mut self.keys, bytes, |k| key.hash(k))
     }
 }

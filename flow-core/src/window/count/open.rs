@@ -18,12 +18,14 @@ pub struct Windows<A> {
     pub full: u64,
     /// When the last one happened.
     pub last: Timestamp,
+    /// How many keys came before this one: what is left over at the end leaves in that order.
+    pub born: u64,
 }
 
 impl<A> Windows<A> {
-    /// Of a key that is new.
-    pub fn new(size: u64) -> Self {
-        Windows { open: VecDeque::new(), seen: 0, shown: 0, full: size, last: Timestamp::MIN }
+    /// Of a key that is new, before which so many came.
+    pub fn new(size: u64, born: u64) -> Self {
+        Windows { open: VecDeque::new(), seen: 0, shown: 0, full: size, last: Timestamp::MIN, born }
     }
 
     /// One more element, which may begin a window; gives the accumulators of those that hold it.
