@@ -1,7 +1,6 @@
 //! A pipeline for each operator that keeps something: what comes out of it depends on nothing but its input.
 
 use flow_core::prelude::*;
-use flow_core::process::Side;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +28,7 @@ pub fn event(n: u64) -> Event {
         0 => Side3::None,
         1 => Side3::Amount(-(n as i32)),
         _ => Side3::Both {
-            left: (n % 2 == 0).then_some(n as u8),
+            left: n.is_multiple_of(2).then_some(n as u8),
             right: if n % 9 == 2 { f64::NAN } else { n as f64 / 4.0 },
         },
     };

@@ -122,7 +122,7 @@ dataflow! {
     #[checkpointed]
     fn lookup_joins(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row);
-        let evens = rows.filter(|r| n_of(r) % 4 == 0);
+        let evens = rows.filter(|r| n_of(r).is_multiple_of(4));
         let found = rows.map(|r| n_of(&r)).key_by(|n| *n).left_join(evens.key_by(|r| n_of(r) + 1)).lookup();
         found.map(|(key, (n, r))| format!("{key} {n} {:?}", r.map(|r| n_of(&r)))).collect(&out);
     }

@@ -113,7 +113,7 @@ pub(crate) enum Section {
     /// That of what stands behind the head.
     Behind,
     /// Those whose names and headers are of these types, a section for each window.
-    Windows { name: Node, header: Node },
+    Windows { name: Box<Node>, header: Box<Node> },
 }
 
 const KEY: Node = Node::Slot(0);
@@ -131,10 +131,6 @@ const LONG: Node = fixed(true, 128);
 fn fields<const N: usize>(fields: [(&str, Node); N]) -> Node {
     let named = fields.into_iter().map(|(name, node)| (name.to_owned(), node));
     Node::Struct(String::new(), Fields::Named(named.collect()))
-}
-
-fn list<const N: usize>(of: [(&str, Node); N]) -> Node {
-    Node::List(Box::new(fields(of)))
 }
 
 fn rest<const N: usize>(of: [(&str, Node); N]) -> Node {
@@ -159,7 +155,12 @@ fn once() -> Node {
 fn panes() -> Area {
     let long = || Node::Int(Int { signed: true, bits: 128 });
     let (name, header) = (fields([("start", long()), ("length", long())]), fields([("fired", FLAG)]));
-    Area::Entries { section: Section::Windows { name, header }, part: "", key: KEY, value: ONE }
+    Area::Entries {
+        section: Section::Windows { name: name.into(), header: header.into() },
+        part: "",
+        key: KEY,
+        value: ONE,
+    }
 }
 
 fn process() -> Vec<Area> {

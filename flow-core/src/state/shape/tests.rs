@@ -82,11 +82,11 @@ fn json_of<T: Keep<Durable>>(value: &T) -> String {
     out
 }
 
-/// A number may be written in more than one way.
+/// A number may be written in more than one way; that none is another is seen by the bytes that come back.
 fn canonical(json: Json) -> Json {
     match json {
         Json::Number(text) if text.contains(['.', 'e']) => {
-            Json::Number(format!("{:?}", text.parse::<f64>().unwrap()))
+            Json::Number(format!("{:?}", text.parse::<f32>().unwrap()))
         }
         Json::List(all) => Json::List(all.into_iter().map(canonical).collect()),
         Json::Object(fields) => {
