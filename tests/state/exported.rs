@@ -181,6 +181,14 @@ fn lines_that_are_none_are_refused_with_their_number() {
         assert!(error.contains(&format!("line {}: ", at + 1)) && error.contains(what), "{line}: {error}");
         assert!(read(other.path()).expect("a folder").newest().is_err(), "nothing was written");
     }
+}
+
+#[test]
+fn what_is_no_checkpoint_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    begin(of("sums"), folder.path(), 2);
+    let lines = lines_of(folder.path());
+    let good: Vec<&str> = lines.lines().collect();
     let refused = |text: &[u8]| {
         let other = tempfile::tempdir().expect("a folder");
         import(other.path(), text).expect_err("it is refused").to_string()

@@ -25,22 +25,23 @@ use std::sync::Arc;
 /// use flow_core::checkpoint::{import, read};
 /// use flow_core::prelude::*;
 /// let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-/// let counts = |out: &Collected<(u64, u64)>, n: u64| {
-///     let out = out.clone();
-///     Job::build("counts", move |job| {
-///         let numbers = source(generate(n, |n| n)).durable();
-///         job.add(numbers.key_by(|n| n % 3).count().named("counts").collect(&out));
-///     })
-/// };
-/// counts(&Collected::new(), 5).checkpoints(Checkpoints::to(from.path())).run().unwrap();
+/// let job = Job::build("counts", |job| {
+///     let numbers = source(generate(u64::MAX, |n| n)).durable().rate_limit(10_000);
+///     job.add(numbers.key_by(|n| n % 3).count().named("counts").collect(&Collected::new()));
+/// });
+/// let handle = job.checkpoints(Checkpoints::to(from.path())).start().unwrap();
+/// handle.stop_with_savepoint().unwrap();
+/// handle.join().unwrap();
 ///
 /// let mut lines = Vec::new();
-/// read(from.path()).unwrap().newest().unwrap().export(&mut lines).unwrap();
-/// let text = String::from_utf8(lines).unwrap();
-/// assert!(text.contains(r#""key":1,"value":2"#));
-/// import(to.path(), text.as_bytes()).unwrap();
-/// let counted = read(to.path()).unwrap().newest().unwrap();
-/// assert_eq!(counted.keyed::<u64, u64>("counts/count").unwrap().count(), 3);
+/// let first = read(from.path()).unwrap().newest().unwrap();
+/// first.export(&mut lines).unwrap();
+/// import(to.path(), &lines[..]).unwrap();
+/// let second = read(to.path()).unwrap().newest().unwrap();
+/// let all = |of: &flow_core::checkpoint::Snapshot| {
+///     of.keyed::<u64, u64>("counts/count").unwrap().collect::<Result<Vec<_>>>().unwrap()
+/// };
+/// assert_eq!(all(&second), all(&first));
 /// ```
 ///
 /// # Errors
