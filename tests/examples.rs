@@ -10,6 +10,8 @@ mod ledger;
 mod nexmark;
 #[path = "programs/run.rs"]
 mod run;
+#[path = "programs/state.rs"]
+mod state;
 #[path = "programs/weather.rs"]
 mod weather;
 #[path = "programs/windows.rs"]

@@ -7,3 +7,8 @@ pub mod process;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The examples of the page on pipelines that change run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/evolving.md")]
+pub struct Evolving;

@@ -74,11 +74,14 @@ pub fn sample(name: &str) -> PathBuf {
 pub struct Args(Arguments);
 
 impl Args {
+    /// Whether help is asked for: then nothing else is done.
+    pub fn help(&mut self) -> Result<(), Stop> {
+        if self.0.contains(["-h", "--help"]) { Err(Stop::Help) } else { Ok(()) }
+    }
+
     /// `-p N`: how many instances stand behind an exchange; 1 unless said.
     pub fn parallelism(&mut self) -> Result<usize, Stop> {
-        if self.0.contains(["-h", "--help"]) {
-            return Err(Stop::Help);
-        }
+        self.help()?;
         match self.value::<usize>("-p")?.unwrap_or(1) {
             n @ 1..=PARALLELISM_MAX => Ok(n),
             n => Err(Stop::Arguments(format!(

@@ -1,7 +1,6 @@
 //! A pipeline for each operator that keeps something: what comes out of it depends on nothing but its input.
 
 use flow_core::prelude::*;
-use flow_core::process::Side;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +28,7 @@ pub fn event(n: u64) -> Event {
         0 => Side3::None,
         1 => Side3::Amount(-(n as i32)),
         _ => Side3::Both {
-            left: (n % 2 == 0).then_some(n as u8),
+            left: n.is_multiple_of(2).then_some(n as u8),
             right: if n % 9 == 2 { f64::NAN } else { n as f64 / 4.0 },
         },
     };
@@ -70,23 +69,37 @@ dataflow! {
     }
 
     #[checkpointed]
+    fn totals(rate: u64, out: Out) {
+        let events = source(generate(EVENTS, event)).rate_limit(rate);
+        let totals = events.aggregate(|a| (a.count(), a.sum(|e| e.n), a.last()));
+        totals.map(|x| format!("{x:?}")).collect(&out);
+    }
+
+    #[checkpointed]
+    fn all_windows(rate: u64, out: Out) {
+        let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
+        let counts = events.window(tumbling(100ms), late = drop).aggregate(|a| (a.count(), a.sum(|e| e.n)));
+        counts.map(|x| format!("{x:?}")).collect(&out);
+    }
+
+    #[checkpointed]
     fn windows(rate: u64, out: Out) {
         let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
-        let counts = events.key_by(|e| e.key.clone()).window(tumbling(100ms)).aggregate(|a| (a.count(), a.mean(|e| e.n), a.last()));
+        let counts = events.key_by(|e| e.key.clone()).window(tumbling(100ms), late = drop).aggregate(|a| (a.count(), a.mean(|e| e.n), a.last()));
         counts.map(|x| format!("{x:?}")).collect(&out);
     }
 
     #[checkpointed]
     fn sliding_windows(rate: u64, out: Out) {
         let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
-        let counts = events.key_by(|e| e.n % 5).window(sliding(100ms, 20ms)).aggregate(|a| (a.count(), a.max(|e| e.n)));
+        let counts = events.key_by(|e| e.n % 5).window(sliding(100ms, 20ms), late = drop).aggregate(|a| (a.count(), a.max(|e| e.n)));
         counts.map(|x| format!("{x:?}")).collect(&out);
     }
 
     #[checkpointed]
     fn sessions(rate: u64, out: Out) {
         let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
-        let counts = events.key_by(|e| e.n * e.n % 97).window(session(50ms)).aggregate(|a| (a.count(), a.sum(|e| e.n)));
+        let counts = events.key_by(|e| e.n * e.n % 97).window(session(50ms), late = drop).aggregate(|a| (a.count(), a.sum(|e| e.n)));
         counts.map(|x| format!("{x:?}")).collect(&out);
     }
 
@@ -100,14 +113,14 @@ dataflow! {
     #[checkpointed]
     fn triggers(rate: u64, out: Out) {
         let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
-        let counts = events.key_by(|e| e.key.clone()).window(tumbling(200ms)).trigger(|t| t.count(5).purging()).sum(|e| e.n);
+        let counts = events.key_by(|e| e.key.clone()).window(tumbling(200ms), late = drop).trigger(|t| t.count(5).purging()).sum(|e| e.n);
         counts.map(|x| (x.key, x.value)).map(|x| format!("{x:?}")).collect(&out);
     }
 
     #[checkpointed]
     fn whole_windows(rate: u64, out: Out) {
         let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
-        let rows = events.key_by(|e| e.key.clone()).window(tumbling(100ms)).evict(last(3)).process_window(0, |w, events| {
+        let rows = events.key_by(|e| e.key.clone()).window(tumbling(100ms), late = drop).evict(last(3)).process_window(0, |w, events| {
             *w.state() += events.len();
             let row = (w.key().clone(), *w.state(), events.last().map(|e| e.n));
             w.emit(row);
@@ -179,7 +192,7 @@ dataflow! {
     fn interval_joins(rate: u64, out: Out) {
         let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
         let odd = events.filter(|e| e.n % 2 == 1).map(|e| (e.n, e.key));
-        let pairs = events.key_by(|e| e.key.clone()).left_join(odd.key_by(|e| e.1.clone())).within(-20ms, 30ms);
+        let pairs = events.key_by(|e| e.key.clone()).left_join(odd.key_by(|e| e.1.clone())).within(-20ms, 30ms, late = drop);
         pairs.map(|(key, (e, other))| format!("{key} {} {:?}", e.n, other.map(|o| o.0))).collect(&out);
     }
 
@@ -187,7 +200,7 @@ dataflow! {
     fn window_joins(rate: u64, out: Out) {
         let events = source(generate(EVENTS, event)).rate_limit(rate).event_time(|e| e.at, disorder = 5ms);
         let odd = events.filter(|e| e.n % 2 == 1);
-        let pairs = events.key_by(|e| e.key.clone()).join(odd.key_by(|e| e.key.clone())).window(tumbling(50ms));
+        let pairs = events.key_by(|e| e.key.clone()).join(odd.key_by(|e| e.key.clone())).window(tumbling(50ms), late = drop);
         pairs.map(|w| format!("{:?} {} {} {}", w.start, w.key, w.value.0.n, w.value.1.n)).collect(&out);
     }
 
@@ -244,7 +257,7 @@ macro_rules! cases {
 }
 
 cases! {
-    sums scans last_records distincts windows sliding_windows sessions count_windows triggers whole_windows processes broadcasts
+    sums scans last_records distincts totals all_windows windows sliding_windows sessions count_windows triggers whole_windows processes broadcasts
     interval_joins window_joins temporal_joins lookup_joins joins_for_ever beside_keys
 }
 

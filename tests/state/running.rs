@@ -1,6 +1,7 @@
 //! Pipelines that are stopped on the way, and go on.
 
 use crate::pipelines::{CASES, Case, EVENTS};
+use flow_core::checkpoint::read;
 use flow_core::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -38,17 +39,45 @@ pub fn begin(case: &Case, folder: &Path, parallelism: usize) -> Vec<String> {
 /// The same with other settings, until so many records have been read.
 pub fn begin_with(case: &Case, checkpoints: Checkpoints, parallelism: usize, records: u64) -> Vec<String> {
     let out = Collected::new();
-    let job = (case.job)(A_SECOND, out.clone()).parallelism(parallelism).batch_size(8);
-    let handle = job.checkpoints(checkpoints.every(Millis(20))).start();
-    let handle = handle.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let job = (case.job)(A_SECOND, out.clone()).parallelism(parallelism);
+    half_way(job, checkpoints, records);
+    out.take()
+}
+
+/// Runs a job until so many records have been read, into a savepoint.
+pub fn half_way(job: Job, checkpoints: Checkpoints, records: u64) {
+    let handle = job.batch_size(8).checkpoints(checkpoints.every(Millis(20))).start();
+    let handle = handle.unwrap_or_else(|error| panic!("it does not start: {error}"));
+    wait(&handle, records);
+    handle.stop_with_savepoint().unwrap_or_else(|error| panic!("no savepoint: {error}"));
+    handle.join().expect("it was stopped");
+}
+
+fn wait(handle: &JobHandle, records: u64) {
     let since = Instant::now();
     while handle.metrics().iter().all(|stage| stage.records_in < records) {
-        assert!(since.elapsed() < Duration::from_secs(60), "{} reads nothing", case.name);
+        assert!(since.elapsed() < Duration::from_secs(60), "it reads nothing");
         std::thread::sleep(Duration::from_millis(1));
     }
-    handle.stop_with_savepoint().unwrap_or_else(|error| panic!("{}: {error}", case.name));
-    handle.join().expect("it was stopped");
-    out.take()
+}
+
+/// Runs the pipeline in a process that dies on the way, with checkpoints that say what has changed; the newest is such, and needs a
+/// few files.
+pub fn begin_with_changes(case: &Case, folder: &Path) -> Vec<String> {
+    for steps in (100..5_000).step_by(25) {
+        std::fs::remove_dir_all(folder).expect("the folder can go");
+        let out = Collected::new();
+        let checkpoints = Checkpoints::to(folder).every(Millis(1)).deltas(1_000);
+        let job = (case.job)(A_SECOND, out.clone()).parallelism(2).batch_size(64);
+        let died = job.checkpoints(checkpoints).crash_at(steps).simulate(1).expect_err("it dies");
+        assert_eq!(died.kind(), flow_core::ErrorKind::Crash, "{died}");
+        let files = read(folder).and_then(|reader| reader.newest()).map_or(0, |it| it.manifest().files.len());
+        let rows = out.take();
+        if files > 4 && rows.len() > 20 {
+            return rows;
+        }
+    }
+    panic!("no checkpoint is such");
 }
 
 /// A copy of a folder.

@@ -23,6 +23,8 @@
 //! | what stands in a manifest | [`Manifest`] |
 //! | what stands in a state file | `state_file.rs` |
 //! | the protocol | [`Store`] |
+//! | state of types that have changed | `upgrades` |
+//! | checkpoints for people and tests, as lines of JSON and back | [`read`], [`import`](import()) |
 
 mod acknowledge;
 mod bytes;
@@ -43,6 +45,7 @@ mod manifest_file;
 mod names;
 mod orders;
 mod parts;
+mod reading;
 pub(crate) mod records;
 mod renames;
 mod restored;
@@ -71,6 +74,7 @@ pub use groups::{Groups, Pieces, Section};
 pub use manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 pub(crate) use orders::Orders;
 pub use parts::Parts;
+pub use reading::{Reader, Snapshot, import, import_into, read};
 pub(crate) use renames::Renames;
 pub(crate) use restored::Restored;
 pub(crate) use savepoints::Savepoints;
@@ -83,3 +87,12 @@ pub use storage::{LOCK, Storage, StorageFile};
 pub(crate) use storage::{lock_text, locked};
 pub use store::Store;
 pub use writing::{Slot, Writing};
+
+/// The key group of a key: where its entries are in checkpoints.
+///
+/// ```
+/// assert_eq!(flow_core::checkpoint::group_of("JFK"), flow_core::checkpoint::group_of(&"JFK".to_owned()));
+/// ```
+pub fn group_of<K: std::hash::Hash + ?Sized>(key: &K) -> usize {
+    crate::exchange::key_group(crate::exchange::hash_key(key))
+}

@@ -57,6 +57,12 @@ impl Parts {
         slots.into_iter().collect()
     }
 
+    /// How many bytes all slots have.
+    pub fn bytes(&self) -> u64 {
+        let blocks = self.files.iter().flat_map(|file| file.slots.values().flatten());
+        blocks.map(|block| u64::from(block.len)).sum()
+    }
+
     /// The bytes of a slot, one entry for each file that has it, in the order to apply.
     ///
     /// # Errors

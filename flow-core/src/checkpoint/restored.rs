@@ -167,7 +167,7 @@ impl Restored {
 }
 
 /// Of the pieces of a slot those from the last whole one, without the byte that says which they are.
-fn since_whole(pieces: Vec<Vec<u8>>) -> Result<History> {
+pub(super) fn since_whole(pieces: Vec<Vec<u8>>) -> Result<History> {
     let mut history = Vec::new();
     for mut piece in pieces {
         let Some(kind) = piece.first().copied() else { continue };

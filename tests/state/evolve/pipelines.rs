@@ -20,21 +20,21 @@ dataflow! {
     #[checkpointed]
     fn windows(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row).event_time(at, disorder = 5ms);
-        let last = rows.key_by(|r| n_of(r) % 7).window(tumbling(100ms)).aggregate(|a| (a.count(), a.last()));
+        let last = rows.key_by(|r| n_of(r) % 7).window(tumbling(100ms), late = drop).aggregate(|a| (a.count(), a.last()));
         last.map(|w| format!("{} {} {:?}", w.key, w.value.0, n_of(&w.value.1))).collect(&out);
     }
 
     #[checkpointed]
     fn sliding_windows(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row).event_time(at, disorder = 5ms);
-        let last = rows.key_by(|r| n_of(r) % 7).window(sliding(100ms, 50ms)).aggregate(|a| (a.count(), a.last()));
+        let last = rows.key_by(|r| n_of(r) % 7).window(sliding(100ms, 50ms), late = drop).aggregate(|a| (a.count(), a.last()));
         last.map(|w| format!("{} {} {:?}", w.key, w.value.0, n_of(&w.value.1))).collect(&out);
     }
 
     #[checkpointed]
     fn sessions(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row).event_time(at, disorder = 5ms);
-        let first = rows.key_by(|r| n_of(r) * n_of(r) % 97).window(session(40ms)).aggregate(|a| a.first());
+        let first = rows.key_by(|r| n_of(r) * n_of(r) % 97).window(session(40ms), late = drop).aggregate(|a| a.first());
         first.map(|w| format!("{} {}", w.key, n_of(&w.value))).collect(&out);
     }
 
@@ -48,7 +48,7 @@ dataflow! {
     #[checkpointed]
     fn triggers(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row).event_time(at, disorder = 5ms);
-        let first = rows.key_by(|r| n_of(r) % 4).window(tumbling(200ms)).trigger(|t| t.count(5)).aggregate(|a| a.first());
+        let first = rows.key_by(|r| n_of(r) % 4).window(tumbling(200ms), late = drop).trigger(|t| t.count(5)).aggregate(|a| a.first());
         first.map(|w| format!("{} {}", w.key, n_of(&w.value))).collect(&out);
     }
 
@@ -56,6 +56,23 @@ dataflow! {
     fn last_records(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row);
         rows.key_by(|r| n_of(r) % 50).dedup_last().map(|(key, r)| format!("{key} {}", n_of(&r))).collect(&out);
+    }
+
+    #[checkpointed]
+    fn totals(rate: u64, out: Out) {
+        let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row);
+        rows.aggregate(|a| (a.count(), a.first())).map(|(n, r)| format!("{n} {}", n_of(&r))).collect(&out);
+    }
+
+    #[checkpointed]
+    fn whole_windows(rate: u64, out: Out) {
+        let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row).event_time(at, disorder = 5ms);
+        let seen = rows.key_by(|r| n_of(r) % 7).window(tumbling(50ms), late = drop).process_window(None::<Row>, |w, rows| {
+            let before = std::mem::replace(w.state(), rows.last().cloned());
+            let line = format!("{} {} {:?}", w.key(), rows.len(), before.map(|r| n_of(&r)));
+            w.emit(line);
+        });
+        seen.collect(&out);
     }
 
     #[checkpointed]
@@ -90,7 +107,7 @@ dataflow! {
     fn interval_joins(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row).event_time(at, disorder = 5ms);
         let odd = rows.filter(|r| n_of(r) % 2 == 1).map(|r| n_of(&r));
-        let pairs = rows.key_by(|r| n_of(r) % 7).join(odd.key_by(|n| *n % 7)).within(-20ms, 30ms);
+        let pairs = rows.key_by(|r| n_of(r) % 7).join(odd.key_by(|n| *n % 7)).within(-20ms, 30ms, late = drop);
         pairs.map(|(key, (r, other))| format!("{key} {} {other}", n_of(&r))).collect(&out);
     }
 
@@ -105,7 +122,7 @@ dataflow! {
     #[checkpointed]
     fn lookup_joins(rate: u64, out: Out) {
         let rows = source(generate(crate::evolve::ROWS, |n| n)).rate_limit(rate).map(row);
-        let evens = rows.filter(|r| n_of(r) % 4 == 0);
+        let evens = rows.filter(|r| n_of(r).is_multiple_of(4));
         let found = rows.map(|r| n_of(&r)).key_by(|n| *n).left_join(evens.key_by(|r| n_of(r) + 1)).lookup();
         found.map(|(key, (n, r))| format!("{key} {n} {:?}", r.map(|r| n_of(&r)))).collect(&out);
     }
@@ -120,6 +137,8 @@ pub const CASES: &[(&str, fn(u64, Out) -> Job)] = &[
     ("first", count_windows),
     ("first", triggers),
     ("", last_records),
+    ("", totals),
+    ("seen", whole_windows),
     ("found", processes),
     ("pairs", interval_joins),
     ("pairs", joins_for_ever),

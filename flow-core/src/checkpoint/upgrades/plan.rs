@@ -2,6 +2,7 @@
 
 use super::{Convert, Known, Type, Upgrades, inner_name, type_text};
 use crate::state::shape::{Defs, Fields, Node, State, same};
+use std::borrow::Cow;
 
 /// What is done with a value.
 pub(super) enum Plan {
@@ -20,7 +21,7 @@ type In<'a> = (&'a Node, &'a Defs);
 pub(super) struct Place<'a> {
     /// What it can be called, from what it is in to itself.
     names: Vec<String>,
-    of: In<'a>,
+    of: (Cow<'a, Node>, &'a Defs),
 }
 
 impl Place<'_> {
@@ -31,7 +32,7 @@ impl Place<'_> {
 
     /// Whether a type is somewhere in it.
     pub fn has(&self, of: &Type) -> bool {
-        has(self.of, of)
+        has((&self.of.0, self.of.1), of)
     }
 }
 
@@ -64,6 +65,11 @@ fn states(node: &Node) -> Option<&[(String, Node)]> {
     }
 }
 
+/// The states of a process as one value: the bytes are those of a tuple.
+fn together(states: &[(String, Node)]) -> Node {
+    Node::Tuple(states.iter().map(|state| state.1.clone()).collect())
+}
+
 /// The places of a stage's state.
 pub(super) fn places<'a>(id: &str, state: &'a State) -> Vec<Place<'a>> {
     let mut all = Vec::new();
@@ -73,11 +79,14 @@ pub(super) fn places<'a>(id: &str, state: &'a State) -> Vec<Place<'a>> {
             names.push(inner_name(id, value.name));
         }
         match states(&value.node) {
-            Some(states) => all.extend(states.iter().map(|(name, node)| {
-                let names = names.iter().cloned().chain([inner_name(id, name)]).collect();
-                Place { names, of: (node, &state.defs) }
-            })),
-            None => all.push(Place { names, of: (&value.node, &state.defs) }),
+            Some(states) => {
+                all.extend(states.iter().map(|(name, node)| {
+                    let names = names.iter().cloned().chain([inner_name(id, name)]).collect();
+                    Place { names, of: (Cow::Borrowed(node), &state.defs) }
+                }));
+                all.push(Place { names, of: (Cow::Owned(together(states)), &state.defs) });
+            }
+            None => all.push(Place { names, of: (Cow::Borrowed(&value.node), &state.defs) }),
         }
     }
     all
@@ -167,12 +176,19 @@ impl Search<'_> {
 
     /// The states of a process, each by its name.
     fn states(&mut self, a: &[(String, Node)], b: &[(String, Node)], (od, nd): (&Defs, &Defs)) -> Planned {
+        let mut led = Vec::new();
+        if let Some(chain) = self.chain((&together(a), od), (&together(b), nd), &mut led) {
+            return Ok(Plan::Convert(chain));
+        }
         if !a.iter().map(|state| &state.0).eq(b.iter().map(|state| &state.0)) {
             let names = |states: &[(String, Node)]| {
                 let names: Vec<String> = states.iter().map(|state| format!("`{}`", state.0)).collect();
                 names.join(", ")
             };
-            return Err(vec![format!("its states were {} and are {} now", names(a), names(b))]);
+            let what = format!("its states were {} and are {} now", names(a), names(b));
+            let how = "where states come and go, an upgrade of the operator takes all of them as a tuple, in the order in which they are declared, and gives those of now";
+            led.extend([what, how.into()]);
+            return Err(led);
         }
         let mut plans = Vec::new();
         for ((name, a), (_, b)) in a.iter().zip(b) {

@@ -14,7 +14,7 @@ fn nobody(what: impl ToString) -> Wrong {
 /// The records of a group, their values converted by `plans`, one for each value of the state.
 pub(super) fn group(old: &State, plans: &[Plan], bytes: &[u8]) -> Result<Vec<u8>, Wrong> {
     let (mut out, mut area) = (Vec::new(), None);
-    let layout = old.kind.layout();
+    let layout = old.slots();
     let walk = Walk { state: old, plans };
     for record in Records(bytes) {
         match record.map_err(nobody)? {

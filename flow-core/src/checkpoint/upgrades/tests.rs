@@ -116,10 +116,9 @@ fn values_are_found_in_what_operators_write_around_them() {
     };
     assert_eq!(upgrading.group(0, &process(&bytes(&7u64))).unwrap(), process(&bytes(&"7")));
     // What is written in one piece.
-    let (before, now) = (Kind::Last.of("u8 -> u64".into()), Kind::Last.of("u8 -> string".into()));
+    let (before, now) = (Kind::Total.of("() -> u64".into()), Kind::Total.of("() -> string".into()));
     let upgrading = of(&[upgrade("a", |old: u64| old.to_string())], &before, &now).unwrap().unwrap();
-    let piece =
-        |value: &[u8]| group(&[Part::Piece as u8], &[(Vec::new(), [&[9], value, &[8], value].concat())]);
+    let piece = |value: &[u8]| group(&[Part::Piece as u8], &[(Vec::new(), [&[1], value].concat())]);
     assert_eq!(upgrading.group(0, &piece(&bytes(&7u64))).unwrap(), piece(&bytes(&"7")));
     // Sections that are nobody's of these, and the next window of sliding ones, stay as they are.
     let (before, now) =
@@ -159,7 +158,20 @@ fn keys_and_kinds_do_not_change() {
     assert!(of(&any(), "u64 -> u64", "sessions of u64 -> string").is_err());
     let now = "process of u8 -> { a: string, c: u8 }";
     let Err(notes) = of(&any(), "process of u8 -> { a: u64, b: u8 }", now) else { panic!("other states") };
-    assert_eq!(notes, ["its states were `a`, `b` and are `a`, `c` now"]);
+    assert_eq!(notes[0], "its states were `a`, `b` and are `a`, `c` now");
+}
+
+#[test]
+fn states_of_a_process_come_and_go() {
+    let before = "process of u8 -> { a: u64, gone: u8, b: (string, option<i64>) }";
+    let now = "process of u8 -> { b: (string, option<i64>), a: u64, new: option<bool> }";
+    type B = (String, Option<i64>);
+    let all = upgrade("a/op", |(a, _, b): (u64, u8, B)| (b, a, Some(true)));
+    let upgrading = of(&[all], before, now).unwrap().unwrap();
+    let old = group(&[Part::Head as u8, 0], &[(vec![9], bytes(&(7u64, (1u8, (("x", Some(3i64)), ())))))]);
+    let new =
+        group(&[Part::Head as u8, 0], &[(vec![9], bytes(&(("x", Some(3i64)), (7u64, (Some(true), ())))))]);
+    assert_eq!(upgrading.group(0, &old).unwrap(), new);
 }
 
 #[test]

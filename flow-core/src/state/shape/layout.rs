@@ -127,12 +127,17 @@ pub(crate) enum Area {
     Piece(Vec<(&'static str, Node)>),
 }
 
-/// Which sections of a head.
+/// What the state is called that a function behind an operator keeps.
+pub(super) const FUNCTION: &str = "function";
+
+/// Which sections.
 pub(crate) enum Section {
-    /// The one of this name.
+    /// The head's of this name.
     Named(&'static [u8]),
+    /// That of what stands behind the head.
+    Behind,
     /// Those whose names and headers are of these types, a section for each window.
-    Windows { name: Node, header: Node },
+    Windows { name: Box<Node>, header: Box<Node> },
 }
 
 const KEY: Node = Node::Slot(0);
@@ -150,10 +155,6 @@ const LONG: Node = fixed(true, 128);
 fn fields<const N: usize>(fields: [(&str, Node); N]) -> Node {
     let named = fields.into_iter().map(|(name, node)| (name.to_owned(), node));
     Node::Struct(String::new(), Fields::Named(named.collect()))
-}
-
-fn list<const N: usize>(of: [(&str, Node); N]) -> Node {
-    Node::List(Box::new(fields(of)))
 }
 
 fn rest<const N: usize>(of: [(&str, Node); N]) -> Node {
@@ -178,7 +179,12 @@ fn once() -> Node {
 fn panes() -> Area {
     let long = || Node::Int(Int { signed: true, bits: 128 });
     let (name, header) = (fields([("start", long()), ("length", long())]), fields([("fired", FLAG)]));
-    Area::Entries { section: Section::Windows { name, header }, part: "", key: KEY, value: ONE }
+    Area::Entries {
+        section: Section::Windows { name: name.into(), header: header.into() },
+        part: "",
+        key: KEY,
+        value: ONE,
+    }
 }
 
 fn process() -> Vec<Area> {
@@ -200,11 +206,16 @@ fn sides<const N: usize>(before: [(&'static str, Node); N]) -> Node {
     fields([("left", side(ONE)), ("right", side(TWO))])
 }
 
-fn count_windows() -> Area {
+fn count_windows() -> Node {
     let open = rest([("start", TIME), ("value", ONE)]);
-    let numbers = [("born", COUNT), ("seen", COUNT), ("shown", COUNT), ("full", COUNT), ("last", TIME)];
-    let [born, seen, shown, full, last] = numbers;
-    entries(&[], "", KEY, fields([born, seen, shown, full, last, ("open", open)]))
+    fields([
+        ("born", COUNT),
+        ("seen", COUNT),
+        ("shown", COUNT),
+        ("full", COUNT),
+        ("last", TIME),
+        ("open", open),
+    ])
 }
 
 fn triggered() -> Node {
@@ -227,12 +238,12 @@ fn sessions() -> Node {
 
 impl Kind {
     /// Which bytes it writes.
-    pub(crate) fn layout(self) -> Layout {
+    fn layout(self) -> Layout {
         let areas = match self {
             Kind::Table => vec![entries(&[], "", KEY, ONE)],
             Kind::Windows => vec![panes()],
             Kind::SlidingWindows => vec![panes(), entries(&[], "next", once(), LONG)],
-            Kind::CountWindows => vec![count_windows()],
+            Kind::CountWindows => vec![entries(&[], "", KEY, count_windows())],
             Kind::TriggeredWindows => {
                 vec![entries(&[0], "", slotted(), triggered()), entries(&[1], "reached", once(), TIME)]
             }
@@ -269,12 +280,14 @@ impl Layout {
     /// Which of the areas a section is in, by its whole name; none for what is not the head's.
     pub(crate) fn area_of(&self, name: &[u8]) -> Option<usize> {
         let (part, name) = name.split_first()?;
-        let (head, piece) = (*part == Part::Head as u8, *part == Part::Piece as u8);
+        let is = |of: Part| *part == of as u8;
+        let head = is(Part::Head);
         let is_named = |area: &Area| matches!(area, Area::Entries { section: Section::Named(known), .. } if head && *known == name);
         let is_other = |area: &Area| match area {
             Area::Entries { section: Section::Windows { .. }, .. } => head,
+            Area::Entries { section: Section::Behind, .. } => is(Part::Behind) && name.is_empty(),
             Area::Entries { .. } => false,
-            Area::Piece(_) => piece,
+            Area::Piece(_) => is(Part::Piece),
         };
         self.areas.iter().position(is_named).or_else(|| self.areas.iter().position(is_other))
     }
@@ -289,9 +302,19 @@ impl State {
         }
     }
 
-    /// The layout with the types of this state in it.
-    pub(crate) fn layout(&self) -> Layout {
+    /// Which bytes it has.
+    pub(crate) fn slots(&self) -> Layout {
         let mut layout = self.kind.layout();
+        if let Some(function) = self.values.iter().position(|value| value.name == FUNCTION) {
+            let (section, value) = (Section::Behind, Node::Slot(function + 1));
+            layout.areas.push(Area::Entries { section, part: FUNCTION, key: KEY, value });
+        }
+        layout
+    }
+
+    /// The same with the types of this state in it.
+    pub(crate) fn layout(&self) -> Layout {
+        let mut layout = self.slots();
         for area in &mut layout.areas {
             match area {
                 Area::Entries { key, value, .. } => {

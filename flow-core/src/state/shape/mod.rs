@@ -224,7 +224,7 @@ fn write(node: &Node, defs: &Defs, out: &mut String, named: &mut Vec<usize>) {
         }
         Node::Fixed(int) => number(*int, out),
         Node::List(inner) | Node::Rest(inner) => inside("list", &[inner], defs, out, named),
-        Node::Slot(_) => out.push_str("…"),
+        Node::Slot(_) => out.push('…'),
     }
 }
 

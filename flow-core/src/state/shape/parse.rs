@@ -1,7 +1,7 @@
 //! Reads the text of a schema.
 //!
 //! ```text
-//! state    := [KIND [" [" WHICH "]"] " of "] type " -> " type (", " type)*
+//! state    := [KIND [" [" WHICH "]"] " of "] type " -> " type (", " type)* [" and " type]     the last is of what stands behind the operator
 //! type     := node ("; " NAME " = " variant (" | " variant)*)*          the enums of the type, which are known in it alone
 //! node     := WORD | NAME | "()" | "(" node, … ")" | "{ " NAME ": " node, … " }" | NAME fields
 //!           | "option<" node ">" | "seq<" node ">" | "map<" node ", " node ">"
@@ -11,7 +11,7 @@
 //!
 //! A name by itself is that of an enum; one with other characters than letters, digits and `_-.$#` stands in quotes.
 
-use super::layout::{Kind, State, Value};
+use super::layout::{FUNCTION, Kind, State, Value};
 use super::{DEPTH_MAX, Defs, Fault, Fields, Node, is_of_name, plain};
 
 /// The type that a schema describes.
@@ -38,12 +38,14 @@ pub(crate) fn state(schema: &str) -> Result<State, Fault> {
     while parser.next_is(",") {
         values.push(parser.whole()?);
     }
+    let behind = if parser.next_is("and") { Some(parser.whole()?) } else { None };
     parser.end()?;
     let names = kind.parts();
     if names.len() != values.len() {
         return Err(format!("`{schema}` has {} values, and not {}", values.len(), names.len()));
     }
-    let values = names.iter().zip(values).map(|(name, node)| Value { name, node }).collect();
+    let mut values: Vec<Value> = names.iter().zip(values).map(|(name, node)| Value { name, node }).collect();
+    values.extend(behind.map(|node| Value { name: FUNCTION, node }));
     Ok(State { kind, which: which.to_owned(), key, values, defs: parser.defs })
 }
 

@@ -82,14 +82,27 @@ fn json_of<T: Keep<Durable>>(value: &T) -> String {
     out
 }
 
+/// A number may be written in more than one way; that none is another is seen by the bytes that come back.
+fn canonical(json: Json) -> Json {
+    match json {
+        Json::Number(text) if text.contains(['.', 'e']) => {
+            Json::Number(format!("{:?}", text.parse::<f32>().unwrap()))
+        }
+        Json::List(all) => Json::List(all.into_iter().map(canonical).collect()),
+        Json::Object(fields) => {
+            Json::Object(fields.into_iter().map(|(name, json)| (name, canonical(json))).collect())
+        }
+        other => other,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_value_is_the_json_that_serde_makes(order in orders()) {
-        let ours: serde_json::Value = serde_json::from_str(&json_of(&order)).unwrap();
-        let theirs = serde_json::from_str::<serde_json::Value>(&serde_json::to_string(&order).unwrap()).unwrap();
-        prop_assert_eq!(ours, theirs);
+        let theirs = parse(&serde_json::to_string(&order).unwrap()).unwrap();
+        prop_assert_eq!(canonical(parse(&json_of(&order)).unwrap()), canonical(theirs));
     }
 
     #[test]
