@@ -1,5 +1,7 @@
 //! Jobs with a state backend.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
 use flow_core::host::HostKind;
 use flow_core::prelude::*;
 use flow_core::state::StateBackend;

@@ -78,7 +78,7 @@ fn state_five_times_as_large_as_the_memory() {
     let (with, without) = (folder(), folder());
     let begun = Instant::now();
     let most = end(start(with.path(), KEYS, LIMIT, 0));
-    println!("{} MB of state in {} MB of memory, {:?}", TIMES * LIMIT >> 20, most >> 20, begun.elapsed());
+    println!("{} MB of state in {} MB of memory, {:?}", (TIMES * LIMIT) >> 20, most >> 20, begun.elapsed());
     assert!(most <= LIMIT, "{} MB", most >> 20);
     check(with.path(), KEYS);
     let most = end(start(without.path(), KEYS, 0, 0));
@@ -107,22 +107,49 @@ fn state_five_times_as_large_as_the_memory_survives() {
     check(folder.path(), KEYS);
 }
 
-/// No file may become longer than 4 MB: the database cannot write. The job says so and ends, and the next start is right.
+/// It ends with an error that says where and why, and the next start is right.
+fn ends_and_starts_again(folder: &Path, keys: u64, shell: Command, words: &[&str]) {
+    let output = ended(spawn(shell));
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(words.iter().all(|word| error.contains(word)) && error.contains("disk is full"), "{error}");
+    end(start(folder, keys, 16 << 20, 0));
+    check(folder, keys);
+}
+
+/// No file may become longer than a few MB: the database does not even begin.
 #[test]
-fn f_d2_the_disk_takes_no_more_state() {
-    let (folder, keys) = (folder(), 10_000);
+fn f_d2_the_disk_takes_no_database() {
+    let (folder, keys) = (folder(), 2_000);
     let mut shell = Command::new("sh");
     let limited = "trap '' XFSZ; ulimit -f 8192; exec \"$@\"";
     shell.args(["-c", limited, "sh", env!("CARGO_BIN_EXE_large")]).arg(folder.path());
     shell.args([keys, BYTES, 16 << 20, 0].map(|n| n.to_string()));
-    let output = ended(spawn(shell));
-    let error = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(
-        error.contains("`scan`") && error.contains("spilled") && error.contains("disk is full"),
-        "{error}"
+    ends_and_starts_again(folder.path(), keys, shell, &["cannot be opened", "spilled"]);
+}
+
+/// The disk is full on the way, where this machine lets a test mount a small one.
+#[test]
+fn f_d2_the_disk_takes_no_more_state() {
+    let (folder, keys) = (folder(), 40_000);
+    let spilled = folder.path().join("spilled");
+    fs::create_dir(&spilled).unwrap();
+    let mounted = |script: &str| {
+        let mut shell = Command::new("unshare");
+        let script = format!("mount -t tmpfs -o size=90m tmpfs \"$1\" && shift && {script}");
+        shell.args(["-rm", "sh", "-c", &script, "sh"]).arg(&spilled);
+        shell
+    };
+    if !mounted("true").stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
+        return println!("no disk can be mounted here: not tested");
+    }
+    let mut shell = mounted("exec \"$@\"");
+    shell.arg(env!("CARGO_BIN_EXE_large")).arg(folder.path());
+    shell.args([keys, BYTES, 16 << 20, 0].map(|n| n.to_string()));
+    ends_and_starts_again(
+        folder.path(),
+        keys,
+        shell,
+        &["`scan`", "large_child.rs", "cannot be written", "spilled"],
     );
-    assert!(error.contains("large_child.rs"), "{error}");
-    end(start(folder.path(), keys, 16 << 20, 0));
-    check(folder.path(), keys);
 }
