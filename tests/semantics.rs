@@ -36,10 +36,14 @@ mod mode {
     pub type ScriptKind = flow_core::testing::ScriptKind<Volatile>;
 
     /// Outside these jobs is nothing.
-    #[derive(Clone, Default)]
+    #[derive(Clone)]
     pub struct World;
 
     impl World {
+        pub fn new() -> Self {
+            World
+        }
+
         pub fn step(&self, _: (usize, usize), arrival: &Arrival) -> Step<El> {
             panic!("{arrival:?} is nothing for a pipeline that takes no checkpoints");
         }

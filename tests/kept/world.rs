@@ -48,6 +48,11 @@ impl Fate {
 }
 
 impl World {
+    /// Nothing has happened.
+    pub fn new() -> Self {
+        World::default()
+    }
+
     /// The number of the newest checkpoint, 0 where there is none.
     pub fn newest(&self) -> u64 {
         let names = self.disk.list().expect("no call fails");

@@ -35,7 +35,7 @@ impl Probe {
             late: Rows::new(stamps),
             seen: Arc::default(),
             surplus: Arc::default(),
-            world: World::default(),
+            world: World::new(),
         }
     }
 
