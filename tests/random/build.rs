@@ -312,7 +312,7 @@ where
     C: Chain<Out = Rec, Stamp = K::Stamp>,
 {
     let sides = s.try_map_or_dead(move |r| match (keep(c, r), r.val % 2) {
-        (true, _) => Ok(r.clone()),
+        (true, _) => Ok(*r),
         (false, 0) => Err("not kept"),
         (false, _) => panic!("not kept"),
     });
