@@ -63,6 +63,7 @@ pub mod prelude;
 pub mod process;
 pub mod short_string;
 pub mod sink;
+mod sorted;
 pub mod source;
 pub mod stage;
 pub mod state;

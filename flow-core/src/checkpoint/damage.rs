@@ -4,7 +4,6 @@ use super::manifest::Manifest;
 use super::names::{Kind, Name};
 use super::storage::Storage;
 use crate::error::{Error, ErrorKind};
-use std::collections::BTreeSet;
 use std::io;
 
 /// An error of a file: `what` is wrong.
@@ -47,12 +46,17 @@ pub(super) fn damaged(storage: &dyn Storage, id: u64, sinks: &[String], error: E
 
 /// The sinks that a manifest knows of.
 pub(super) fn sinks(manifest: &Manifest) -> Vec<String> {
-    let sinks: BTreeSet<&String> = manifest.staged.iter().map(|staged| &staged.sink).collect();
-    sinks.into_iter().map(|sink| format!("`{sink}`")).collect()
+    let mut sinks: Vec<String> = manifest.staged.iter().map(|staged| format!("`{}`", staged.sink)).collect();
+    sinks.sort();
+    sinks.dedup();
+    sinks
 }
 
-fn older(storage: &dyn Storage, id: u64) -> BTreeSet<u64> {
+fn older(storage: &dyn Storage, id: u64) -> Vec<u64> {
     let names = storage.list().unwrap_or_default();
     let manifests = names.iter().filter_map(|name| Name::parse(name)).filter(|n| n.kind == Kind::Manifest);
-    manifests.map(|name| name.at.id).filter(|other| *other < id).collect()
+    let mut ids: Vec<u64> = manifests.map(|name| name.at.id).filter(|other| *other < id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }

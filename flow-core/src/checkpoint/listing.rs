@@ -21,7 +21,7 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
     let Written { id, savepoint, finished, file, states, staged, tasks } = written;
     let mut listed = Listed { files: vec![file] };
     let mut operators: Vec<OperatorState> = Vec::new();
-    for (name, seen) in states {
+    for (name, seen) in states.iter() {
         let mut files = Vec::new();
         if !seen.whole
             && let Some(old) = before.operators.iter().find(|old| old.id == *name)
@@ -36,7 +36,7 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         operators.push(OperatorState { id: name.clone(), files, instances, ..known });
     }
     // A stage that has ended says nothing, but that it has.
-    for stage in tasks.iter().filter(|task| task.instance == 0 && !states.contains_key(&task.stage)) {
+    for stage in tasks.iter().filter(|task| task.instance == 0 && !states.has(&task.stage)) {
         operators.push(OperatorState { id: stage.stage.clone(), ..of_tasks(&stage.stage, tasks) });
     }
     operators.sort_by(|a, b| a.id.cmp(&b.id));

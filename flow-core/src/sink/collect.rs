@@ -8,7 +8,6 @@ use crate::metrics::Counter;
 use crate::op::{Chain, Kind, Stream, Terminal, Visit};
 use crate::stage::{BuildCx, Commit, Commits, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::Grid;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a pipeline has collected. A clone is the same collection.
@@ -26,7 +25,19 @@ struct Shelves<T> {
     /// What counts: by instance, in the order in which it was committed.
     done: Vec<(usize, Vec<T>)>,
     /// What was staged for a checkpoint: by its number and the instance.
-    staged: BTreeMap<(u64, u32), Vec<T>>,
+    staged: Vec<(u64, u32, Vec<T>)>,
+}
+
+impl<T> Shelves<T> {
+    fn unstage(&mut self, checkpoint: u64, instance: u32) -> Option<Vec<T>> {
+        let at = self.staged.iter().position(|staged| (staged.0, staged.1) == (checkpoint, instance))?;
+        Some(self.staged.swap_remove(at).2)
+    }
+
+    fn stage(&mut self, checkpoint: u64, instance: u32, items: Vec<T>) {
+        self.unstage(checkpoint, instance);
+        self.staged.push((checkpoint, instance, items));
+    }
 }
 
 impl<T> Clone for Collected<T> {
@@ -50,7 +61,7 @@ impl<T> std::fmt::Debug for Collected<T> {
 impl<T> Collected<T> {
     /// An empty one.
     pub fn new() -> Self {
-        Collected(Arc::new(Mutex::new(Shelves { done: Vec::new(), staged: BTreeMap::new() })))
+        Collected(Arc::new(Mutex::new(Shelves { done: Vec::new(), staged: Vec::new() })))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shelves<T>> {
@@ -136,16 +147,16 @@ impl<T: Send> Commit for Part<T> {
 impl<T: Send + 'static> Committer for Collected<T> {
     fn commit(&mut self, checkpoint: u64, instance: u32, _: &[u8]) -> Result<()> {
         let mut shelves = self.lock();
-        if let Some(items) = shelves.staged.remove(&(checkpoint, instance)) {
+        if let Some(items) = shelves.unstage(checkpoint, instance) {
             shelves.done.push((instance as usize, items));
         }
         Ok(())
     }
     fn abort(&mut self, checkpoint: u64, instance: u32, _: &[u8]) {
-        self.lock().staged.remove(&(checkpoint, instance));
+        self.lock().unstage(checkpoint, instance);
     }
     fn recover(&mut self, checkpoint: u64) -> Result<()> {
-        self.lock().staged.retain(|staged, _| staged.0 <= checkpoint);
+        self.lock().staged.retain(|staged| staged.0 <= checkpoint);
         Ok(())
     }
 }
@@ -156,7 +167,7 @@ impl<T> CollectPush<T> {
         let items = std::mem::take(&mut self.items);
         self.written.add(items.len() as u64);
         if !items.is_empty() {
-            self.out.lock().staged.insert((checkpoint, instance), items);
+            self.out.lock().stage(checkpoint, instance, items);
             self.saves.staged(checkpoint, &self.meta.id(), Vec::new());
         }
         self.checkpoint = checkpoint + 1;

@@ -9,11 +9,11 @@
 //!
 //! The idea is that of the `serde-reflection` crate; written here because that one names containers by path and keeps values to give.
 
+use crate::sorted::Sorted;
 use serde_core::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
     SeqAccess, VariantAccess, Visitor, value::Error, value::U32Deserializer,
 };
-use std::collections::BTreeMap;
 
 /// So deep a type is looked at, so long a schema gets, and so often a type is asked, at most.
 const DEPTH_MAX: usize = 12;
@@ -54,13 +54,13 @@ pub fn schema<T: DeserializeOwned>() -> String {
 /// The enums that have been met, by name: what each variant holds, where that is known; and the variants in the order in which they came to
 /// be known.
 #[derive(Default)]
-struct Enums(BTreeMap<&'static str, Vec<(&'static str, Option<String>)>>, Vec<(&'static str, usize)>);
+struct Enums(Sorted<&'static str, Vec<(&'static str, Option<String>)>>, Vec<(&'static str, usize)>);
 
 impl Enums {
     /// The variant to ask for next: one that has not been seen, or the one that was known first. It has an end: what was asked for inside it
     /// was known before.
     fn choose(&mut self, name: &'static str, variants: &'static [&'static str]) -> usize {
-        let known = self.0.entry(name).or_insert_with(|| variants.iter().map(|v| (*v, None)).collect());
+        let known = self.0.or_insert_with(name, || variants.iter().map(|v| (*v, None)).collect());
         let next = known.iter().position(|variant| variant.1.is_none());
         let first = || self.1.iter().find(|known| known.0 == name).map_or(0, |known| known.1);
         let next = next.unwrap_or_else(first);
@@ -81,11 +81,11 @@ impl Enums {
     }
 
     fn are_open(&self) -> bool {
-        self.0.values().flatten().any(|variant| variant.1.is_none())
+        self.0.iter().flat_map(|(_, variants)| variants).any(|variant| variant.1.is_none())
     }
 
     fn describe(&self, out: &mut String) {
-        for (name, variants) in &self.0 {
+        for (name, variants) in self.0.iter() {
             let shown = |(variant, holds): &(&str, Option<String>)| {
                 format!("{variant}{}", holds.as_deref().unwrap_or(UNKNOWN))
             };

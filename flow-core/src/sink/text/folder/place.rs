@@ -3,7 +3,7 @@
 use super::names::{Found, recognize};
 use crate::error::{Error, Result};
 use crate::sink::sink_error;
-use std::collections::BTreeSet;
+use crate::sorted::Sorted;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) struct Claim {
     /// Stands in the names of what is staged: no other claim has had it.
     opening: u64,
     /// The instances that write.
-    writing: Mutex<BTreeSet<u32>>,
+    writing: Mutex<Sorted<u32>>,
     _lock: File,
 }
 
@@ -91,7 +91,7 @@ impl Place {
             *known = Arc::downgrade(&claim);
             claim
         };
-        if !lock(&claim.writing).insert(instance) {
+        if !lock(&claim.writing).insert(instance, ()).is_none() {
             return Err(another_sink(&self.folder));
         }
         Ok(Writing { claim, instance })
@@ -182,7 +182,7 @@ impl Claim {
         }
         let said = file.set_len(0).and_then(|()| writeln!(file, "process {}", std::process::id()));
         said.map_err(|error| cannot(&error))?;
-        let writing = Mutex::new(BTreeSet::new());
+        let writing = Mutex::new(Sorted::default());
         Ok(Claim { folder: folder.into(), checkpointed, opening: opening(), writing, _lock: file })
     }
 
