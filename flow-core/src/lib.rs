@@ -65,6 +65,7 @@ pub mod short_string;
 pub mod sink;
 mod sorted;
 pub mod source;
+mod spawn;
 pub mod stage;
 pub mod state;
 pub mod testing;

@@ -92,6 +92,12 @@ impl<K, V> Sorted<K, V> {
     }
 }
 
+impl<K> Sorted<K> {
+    pub fn into_keys(self) -> Vec<K> {
+        self.0.into_iter().map(|entry| entry.0).collect()
+    }
+}
+
 impl<K, V> IntoIterator for Sorted<K, V> {
     type Item = (K, V);
     type IntoIter = std::vec::IntoIter<(K, V)>;

@@ -57,7 +57,7 @@ impl Parts {
         for (slot, _) in self.files.iter().flat_map(|file| file.slots.iter()) {
             slots.insert(*slot, ());
         }
-        slots.into_iter().map(|(slot, ())| slot).collect()
+        slots.into_keys()
     }
 
     /// The bytes of a slot, one entry for each file that has it, in the order to apply.

@@ -40,29 +40,25 @@ pub struct Timer<K> {
     pub every: i64,
 }
 
-/// When a timer fires: what is due first, of that what was set for the earliest time, of that what was set first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
-    due: i64,
-    at: i64,
-    order: u64,
-}
+/// When a timer fires: when it is due, the time it was set for, how many were set before; and 0. The first of them fires first. It is of the
+/// type of [`Known`], so that one tree is compiled and not two.
+type Turn = (i64, i64, i64, u32);
 
-/// Which timer it is: hash of the key, the length of its interval or 0, time, the place of the key. The interval of a key is found
+/// Which timer it is: the bits of the key's hash, the length of its interval or 0, time, the place of the key. The interval of a key is found
 /// without its time.
-type Known = (u64, i64, i64, u32);
+type Known = (i64, i64, i64, u32);
 
 #[derive(Default)]
 struct Queue {
     turns: BTreeMap<Turn, Known>,
     known: BTreeMap<Known, Turn>,
-    set: u64,
+    set: i64,
 }
 
 impl Queue {
     fn add(&mut self, timer: Known, passed: Timestamp) {
         let due = timer.2.max(passed.0.saturating_add(1));
-        let turn = Turn { due, at: timer.2, order: self.set };
+        let turn = (due, timer.2, self.set, 0);
         self.set += 1;
         self.turns.insert(turn, timer);
         self.known.insert(timer, turn);
@@ -75,7 +71,7 @@ impl Queue {
     }
 
     fn pop(&mut self, until: Timestamp) -> Option<(Turn, Known)> {
-        let first = self.turns.first_entry().filter(|first| first.key().due <= until.0)?;
+        let first = self.turns.first_entry().filter(|first| first.key().0 <= until.0)?;
         let (turn, timer) = first.remove_entry();
         self.known.remove(&timer);
         Some((turn, timer))
@@ -84,6 +80,7 @@ impl Queue {
     /// The timers of keys with this hash: those at `at`, or those of intervals of the length `every`.
     fn like(&self, hash: u64, every: i64, at: i64) -> impl Iterator<Item = &Known> {
         let (from, to) = if every > 0 { (i64::MIN, i64::MAX) } else { (at, at) };
+        let hash = hash.cast_signed();
         self.known.range((hash, every, from, 0)..=(hash, every, to, u32::MAX)).map(|known| known.0)
     }
 }
@@ -113,7 +110,7 @@ impl<K: Clone> Timers<K> {
             u32::try_from(self.keys.len() - 1).expect("fewer timers than 2^32 fit into memory")
         });
         self.keys[place as usize] = Some(of.1.clone());
-        self.queue.add((of.0, every, at.0, place), passed);
+        self.queue.add((of.0.cast_signed(), every, at.0, place), passed);
     }
 
     /// Whether a key has an interval of this length.
@@ -150,7 +147,7 @@ impl<K: Clone> Timers<K> {
 impl<K> Timers<K> {
     /// When the first is due.
     pub fn first(&self) -> Option<Timestamp> {
-        self.queue.turns.first_key_value().map(|first| Timestamp(first.0.due))
+        self.queue.turns.first_key_value().map(|first| Timestamp(first.0.0))
     }
 
     /// Takes the first, if it is due at `until`.
@@ -158,7 +155,7 @@ impl<K> Timers<K> {
         let (turn, (hash, every, at, place)) = self.queue.pop(until)?;
         let key = self.keys[place as usize].take()?;
         self.free.push(place);
-        Some(Timer { key, hash, at: Timestamp(at), due: Timestamp(turn.due), every })
+        Some(Timer { key, hash: hash.cast_unsigned(), at: Timestamp(at), due: Timestamp(turn.0), every })
     }
 
     /// How many are set.
@@ -174,7 +171,7 @@ impl<K> Timers<K> {
     /// All that are set, in the order in which they will fire: hash, key, time, interval.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &K, Timestamp, i64)> {
         self.queue.turns.values().filter_map(|(hash, every, at, place)| {
-            self.keys[*place as usize].as_ref().map(|key| (*hash, key, Timestamp(*at), *every))
+            self.keys[*place as usize].as_ref().map(|key| (hash.cast_unsigned(), key, Timestamp(*at), *every))
         })
     }
 }

@@ -113,8 +113,7 @@ pub(super) fn again(inputs: &Inputs, positions: &[Vec<u8>]) -> Result<Vec<PathBu
     let known = in_order(positions.iter().map(|position| &position.path));
     let unread = positions.iter().filter(|position| !position.ended).map(|position| &position.path);
     let missing = in_order(unread.filter(|path| there.binary_search(path).is_err()));
-    let new: Vec<&PathBuf> =
-        there.iter().copied().filter(|path| known.binary_search(path).is_err()).collect();
+    let new = in_order(there.iter().filter(|path| known.binary_search(path).is_err()));
     if missing.is_empty() && new.is_empty() {
         return Ok(positions.into_iter().map(|position| position.path).collect());
     }
@@ -149,14 +148,14 @@ pub(super) fn of_part(input: &Input, position: &[u8], cx: &OpenCx) -> Result<Pos
     Ok(position)
 }
 
-fn in_order<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a PathBuf> {
-    let mut paths: Vec<&PathBuf> = paths.collect();
+fn in_order<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = paths.cloned().collect();
     paths.sort();
     paths.dedup();
     paths
 }
 
-fn names(files: &[&PathBuf]) -> String {
+fn names(files: &[PathBuf]) -> String {
     let mut names: Vec<String> =
         files.iter().take(NAMED_MAX).map(|file| file.display().to_string()).collect();
     if files.len() > NAMED_MAX {

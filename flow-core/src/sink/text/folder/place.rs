@@ -130,8 +130,9 @@ impl Place {
         });
         read.map_err(|error| failed(&self.folder, "cannot be read", &error))?;
         // So that an error names the same file each time, and the first.
-        found.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(found)
+        found.sort();
+        let what = |path: &Path| path.file_name()?.to_str().and_then(recognize);
+        Ok(found.into_iter().filter_map(|path| what(&path).map(|what| (path, what))).collect())
     }
 
     fn remove(&self, dead: &[PathBuf]) -> Result<()> {
@@ -144,17 +145,15 @@ impl Place {
 }
 
 /// Adds a folder's files; returns its sub-folders.
-fn look_into(folder: &Path, found: &mut Vec<(PathBuf, Found)>) -> io::Result<Vec<PathBuf>> {
+fn look_into(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() {
             folders.push(entry.path());
-        } else if let Some(what) = entry.file_name().to_str().and_then(recognize)
-            && kind.is_file()
-        {
-            found.push((entry.path(), what));
+        } else if kind.is_file() {
+            found.push(entry.path());
         }
     }
     Ok(folders)

@@ -35,11 +35,11 @@ pub(super) fn encode(watch: &Watch, current: Option<&Position>) -> Vec<u8> {
     let mut out = vec![VERSION];
     pack_paths(watch.inputs.paths().iter(), &mut out);
     pack_count(watch.known.len(), &mut out);
-    let mut known: Vec<&PathBuf> = watch.known.keys().collect();
+    let mut known: Vec<PathBuf> = watch.known.keys().cloned().collect();
     known.sort();
     for path in known {
-        let stamp = &watch.known[path];
-        pack_path(path, &mut out);
+        let stamp = &watch.known[&path];
+        pack_path(&path, &mut out);
         out.push(u8::from(stamp.is_some()));
         if let Some(stamp) = stamp {
             pack_stamp(stamp, &mut out);
