@@ -91,7 +91,7 @@ impl Place {
             *known = Arc::downgrade(&claim);
             claim
         };
-        if !lock(&claim.writing).insert(instance, ()).is_none() {
+        if lock(&claim.writing).insert(instance, ()).is_some() {
             return Err(another_sink(&self.folder));
         }
         Ok(Writing { claim, instance })
