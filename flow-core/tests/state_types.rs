@@ -135,11 +135,11 @@ fn other_windows_do_not_take_over_what_some_have_kept() {
         }) as Pipeline)),*]};
     }
     let kinds = windows! {
-        "in windows`" tumbling(Millis(100_000));
-        "in slices of windows`" sliding(Millis(100_000), Millis(10_000));
-        "in sessions`" session(Millis(100_000));
-        "in windows of so many`" count(100_000);
-        "in windows on the clock`" tumbling(Millis(100_000)).time(processing);
+        "`windows [tumbling" tumbling(Millis(100_000));
+        "`sliding windows [" sliding(Millis(100_000), Millis(10_000));
+        "`sessions of" session(Millis(100_000));
+        "`count windows of" count(100_000);
+        "on the clock] of" tumbling(Millis(100_000)).time(processing);
     };
     for (before, first) in kinds {
         let storage = Arc::new(SimFs::new());

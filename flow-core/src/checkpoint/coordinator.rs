@@ -18,8 +18,8 @@ use super::{Acknowledgers, Checkpoints, CommitError, Committers, Orders, Savepoi
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::metrics::StageMetrics;
+use crate::sorted::Sorted;
 use crate::time::Clock;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -45,7 +45,7 @@ pub(crate) struct Coordinator {
     tasks: Vec<Tracked>,
     outside: Outside,
     /// What stands in all checkpoints to come, of stages that have ended.
-    last: BTreeMap<(String, Slot), Vec<u8>>,
+    last: Sorted<(String, Slot), Vec<u8>>,
     /// What has been staged and not committed.
     staged: Vec<StagedOutput>,
     current: Option<Current>,
@@ -90,7 +90,7 @@ impl Coordinator {
             orders: Orders::default(),
             tasks,
             outside,
-            last: BTreeMap::new(),
+            last: Sorted::default(),
             staged: Vec::new(),
             current: None,
             complete: newest.unwrap_or_default(),
@@ -180,7 +180,10 @@ impl Coordinator {
         if savepoint {
             self.savepoints.begin();
         }
-        let waiting = self.tasks.iter().enumerate().filter(|task| !task.1.ended).map(|task| task.0).collect();
+        let mut waiting = Sorted::default();
+        for (task, _) in self.tasks.iter().enumerate().filter(|task| !task.1.ended) {
+            waiting.insert(task, ());
+        }
         let writing = self.store.begin(id);
         self.current = Some(Current::new(id, now, savepoint, writing, waiting));
         self.changes = if savepoint {
@@ -266,7 +269,7 @@ impl Coordinator {
 
     /// All have given what they have: writes the manifest, and lets the sinks commit.
     fn complete(&mut self, mut current: Current) -> Result<()> {
-        for ((state, slot), bytes) in &self.last {
+        for ((state, slot), bytes) in self.last.iter() {
             if !current.has(state, *slot) {
                 current.part(&mut self.store, state, *slot, bytes);
             }

@@ -2,14 +2,15 @@
 
 use super::{Slot, Store, Writing};
 use crate::error::{Error, ErrorKind, Result};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use crate::sorted::Sorted;
+use std::collections::HashSet;
 
 /// The first byte of a key group's bytes in a file: all there is, or what has changed since the file before.
 pub(super) const WHOLE: u8 = 0;
 pub(super) const CHANGES: u8 = 1;
 
 /// The states that have been written.
-pub(super) type States = BTreeMap<String, Seen>;
+pub(super) type States = Sorted<String, Seen>;
 
 /// What is known of a state that is being written.
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +38,9 @@ pub(super) struct Current {
     writing: Option<Writing>,
     pub failed: Option<Error>,
     /// Stage instances that have not given everything.
-    waiting: BTreeSet<usize>,
+    waiting: Sorted<usize>,
     /// Those that have: one that has ended since then had not at this checkpoint.
-    saved: BTreeSet<usize>,
+    saved: Sorted<usize>,
     states: States,
     /// The slots whose first piece has been written.
     begun: HashSet<(String, Slot)>,
@@ -51,14 +52,14 @@ impl Current {
         since: i64,
         savepoint: bool,
         writing: Result<Writing>,
-        waiting: BTreeSet<usize>,
+        waiting: Sorted<usize>,
     ) -> Self {
         let (writing, failed) = match writing {
             Ok(writing) => (Some(writing), None),
             Err(error) => (None, Some(error)),
         };
-        let (states, begun) = (BTreeMap::new(), HashSet::new());
-        let saved = BTreeSet::new();
+        let (states, begun) = (States::default(), HashSet::new());
+        let saved = Sorted::default();
         Current { id, since, savepoint, writing, failed, waiting, saved, states, begun }
     }
 
@@ -70,28 +71,28 @@ impl Current {
     /// Stage instance `task` has given everything.
     pub fn saved(&mut self, task: usize) {
         self.waiting.remove(&task);
-        self.saved.insert(task);
+        self.saved.insert(task, ());
     }
 
     /// Stage instance `task` has ended; whether it had not saved anything for this checkpoint.
     pub fn ended(&mut self, task: usize) -> bool {
-        self.waiting.remove(&task)
+        self.waiting.remove(&task).is_some()
     }
 
     /// Whether stage instance `task` was still there at this checkpoint.
     pub fn has_saved(&self, task: usize) -> bool {
-        self.saved.contains(&task)
+        self.saved.has(&task)
     }
 
     /// A stage writes keyed `state`.
     pub fn keyed(&mut self, state: String, whole: bool) {
-        self.states.entry(state).or_default().whole &= whole;
+        self.states.or_insert_with(state, Seen::default).whole &= whole;
     }
 
     /// Takes a piece of a slot.
     pub fn part(&mut self, store: &mut Store, state: &str, slot: Slot, bytes: &[u8]) {
         let Some(writing) = &mut self.writing else { return };
-        let seen = self.states.entry(state.to_owned()).or_default();
+        let seen = self.states.or_insert_with(state.to_owned(), Seen::default);
         let mut whole = seen.whole;
         if let Slot::Instance(instance) = slot {
             // Of what is beside keyed state nobody writes changes.

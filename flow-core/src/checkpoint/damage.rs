@@ -4,7 +4,7 @@ use super::manifest::Manifest;
 use super::names::{Kind, Name};
 use super::storage::Storage;
 use crate::error::{Error, ErrorKind};
-use std::collections::BTreeSet;
+use crate::sorted::Sorted;
 use std::io;
 
 /// An error of a file: `what` is wrong.
@@ -47,12 +47,19 @@ pub(super) fn damaged(storage: &dyn Storage, id: u64, sinks: &[String], error: E
 
 /// The sinks that a manifest knows of.
 pub(super) fn sinks(manifest: &Manifest) -> Vec<String> {
-    let sinks: BTreeSet<&String> = manifest.staged.iter().map(|staged| &staged.sink).collect();
-    sinks.into_iter().map(|sink| format!("`{sink}`")).collect()
+    let mut sinks = Sorted::default();
+    for staged in &manifest.staged {
+        sinks.insert(format!("`{}`", staged.sink), ());
+    }
+    sinks.into_keys()
 }
 
-fn older(storage: &dyn Storage, id: u64) -> BTreeSet<u64> {
+fn older(storage: &dyn Storage, id: u64) -> Vec<u64> {
     let names = storage.list().unwrap_or_default();
     let manifests = names.iter().filter_map(|name| Name::parse(name)).filter(|n| n.kind == Kind::Manifest);
-    manifests.map(|name| name.at.id).filter(|other| *other < id).collect()
+    let mut ids = Sorted::default();
+    for older in manifests.map(|name| name.at.id).filter(|other| *other < id) {
+        ids.insert(older, ());
+    }
+    ids.into_keys()
 }

@@ -7,6 +7,7 @@ use super::manifest_file::{self, MANIFEST_BYTES_MAX};
 use super::names::{At, Kind, Name};
 use super::storage::Storage;
 use crate::error::{Error, Result};
+use crate::sorted::Sorted;
 use std::io;
 
 /// A manifest in the folder.
@@ -44,10 +45,11 @@ pub(super) fn names(storage: &dyn Storage) -> Result<Vec<Name>> {
 
 /// The manifests among them, oldest first.
 pub(super) fn manifests(names: &[Name]) -> Vec<At> {
-    let manifests = names.iter().filter(|name| name.kind == Kind::Manifest);
-    let mut manifests: Vec<At> = manifests.map(|name| name.at).collect();
-    manifests.sort_unstable();
-    manifests
+    let mut manifests = Sorted::default();
+    for name in names.iter().filter(|name| name.kind == Kind::Manifest) {
+        manifests.insert(name.at, ());
+    }
+    manifests.into_keys()
 }
 
 /// Reads a manifest. `older` are those before it, of which the user may choose one where it is damaged.

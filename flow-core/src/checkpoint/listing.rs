@@ -4,6 +4,7 @@ use super::coordinator::Tracked;
 use super::current::States;
 use super::manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 use super::schemas::fingerprint;
+use crate::sorted::Sorted;
 use crate::time::Timestamp;
 
 /// What a checkpoint has written, beside what stood in the one before.
@@ -22,8 +23,8 @@ pub(super) struct Written<'a> {
 pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
     let Written { id, taken, savepoint, finished, file, states, staged, tasks } = written;
     let mut listed = Listed { files: vec![file] };
-    let mut operators: Vec<OperatorState> = Vec::new();
-    for (name, seen) in states {
+    let mut operators = Sorted::default();
+    for (name, seen) in states.iter() {
         let mut files = Vec::new();
         if !seen.whole
             && let Some(old) = before.operators.iter().find(|old| old.id == *name)
@@ -35,13 +36,14 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         files.push(0);
         let known = of_tasks(name, tasks);
         let instances = known.instances.max(seen.instances);
-        operators.push(OperatorState { id: name.clone(), files, instances, ..known });
+        operators.insert(name.clone(), OperatorState { id: name.clone(), files, instances, ..known });
     }
     // A stage that has ended says nothing, but that it has.
-    for stage in tasks.iter().filter(|task| task.instance == 0 && !states.contains_key(&task.stage)) {
-        operators.push(OperatorState { id: stage.stage.clone(), ..of_tasks(&stage.stage, tasks) });
+    for stage in tasks.iter().filter(|task| task.instance == 0 && !states.has(&task.stage)) {
+        let id = stage.stage.clone();
+        operators.insert(id.clone(), OperatorState { id, ..of_tasks(&stage.stage, tasks) });
     }
-    operators.sort_by(|a, b| a.id.cmp(&b.id));
+    let operators = operators.into_iter().map(|operator| operator.1).collect();
     Manifest { id, taken, savepoint, finished, operators, staged, files: listed.files, ..Manifest::default() }
 }
 

@@ -10,7 +10,7 @@ use super::state_file::{
 use super::storage::Storage;
 use super::writing::Slot;
 use crate::error::{Error, Result};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::Sorted;
 use std::io;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ struct OperatorFile {
     at: At,
     /// The operator's number in the file.
     operator: u32,
-    slots: BTreeMap<Slot, Vec<Block>>,
+    slots: Sorted<Slot, Vec<Block>>,
 }
 
 impl Parts {
@@ -53,13 +53,16 @@ impl Parts {
 
     /// The slots that any of the files has, in order.
     pub fn slots(&self) -> Vec<Slot> {
-        let slots: BTreeSet<Slot> = self.files.iter().flat_map(|file| file.slots.keys().copied()).collect();
-        slots.into_iter().collect()
+        let mut slots = Sorted::default();
+        for (slot, _) in self.files.iter().flat_map(|file| file.slots.iter()) {
+            slots.insert(*slot, ());
+        }
+        slots.into_keys()
     }
 
     /// How many bytes all slots have.
     pub fn bytes(&self) -> u64 {
-        let blocks = self.files.iter().flat_map(|file| file.slots.values().flatten());
+        let blocks = self.files.iter().flat_map(|file| file.slots.iter().flat_map(|slot| &slot.1));
         blocks.map(|block| u64::from(block.len)).sum()
     }
 
@@ -88,14 +91,12 @@ struct Reading {
 impl Reading {
     fn operator_file(&self, file: &StateFile, operator: &str) -> Result<Option<OperatorFile>> {
         let name = Name::parse(&file.name).ok_or_else(|| self.damage(&file.name, "it is no state file"))?;
-        let index = self.index(file, name.at)?;
+        let mut index = self.index(file, name.at)?;
         let Some(number) = index.operators.iter().position(|other| other == operator) else {
             return Ok(None);
         };
-        let number = number as u32;
-        let of_it = index.slots.into_iter().filter(|((operator, _), _)| *operator == number);
-        let slots = of_it.map(|((_, slot), blocks)| (slot, blocks)).collect();
-        Ok(Some(OperatorFile { name: file.name.clone(), at: name.at, operator: number, slots }))
+        let slots = index.slots.swap_remove(number);
+        Ok(Some(OperatorFile { name: file.name.clone(), at: name.at, operator: number as u32, slots }))
     }
 
     /// The index of the file that the manifest means, if it is that file.

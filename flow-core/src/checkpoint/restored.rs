@@ -7,13 +7,14 @@ use super::upgrades::Upgrading;
 use super::{Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
+use crate::sorted::Sorted;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// The state in a checkpoint, by operator.
 pub(crate) struct Restored {
     id: u64,
-    states: BTreeMap<String, State>,
+    states: Sorted<String, State>,
     /// Of stages whose types have changed, once the pipeline is known.
     upgrades: OnceLock<BTreeMap<String, Upgrading>>,
 }
@@ -34,7 +35,7 @@ type History = Vec<Vec<u8>>;
 impl Restored {
     /// Of `manifest`, by the names of now.
     pub fn new(store: &Store, manifest: &Manifest, renames: &Renames) -> Result<Self> {
-        let mut states = BTreeMap::new();
+        let mut states = Sorted::default();
         for state in &manifest.operators {
             let parts = store.parts(manifest, &state.id)?;
             let instances = usize::try_from(state.instances).unwrap_or(1);
@@ -57,12 +58,16 @@ impl Restored {
 
     /// Of bytes in memory, for tests; `finished` are the stages that had ended.
     #[cfg(test)]
-    pub fn by_hand(id: u64, parts: &BTreeMap<(String, Slot), Vec<u8>>, finished: &[String]) -> Self {
-        let mut states = BTreeMap::new();
+    pub fn by_hand(
+        id: u64,
+        parts: &std::collections::BTreeMap<(String, Slot), Vec<u8>>,
+        finished: &[String],
+    ) -> Self {
+        let mut states = Sorted::default();
         let names = parts.keys().map(|part| &part.0).chain(finished);
         for name in names {
             let of_it = |part: &(&(String, Slot), &Vec<u8>)| part.0.0 == *name;
-            let mut slots = BTreeMap::new();
+            let mut slots = Sorted::default();
             let mut instances = 0;
             for ((_, slot), bytes) in parts.iter().filter(of_it) {
                 if let Slot::Instance(instance) = slot {

@@ -15,7 +15,7 @@
 use super::Slot;
 use super::bytes::{Broken, Reader, crc, hash, put_blob, put_len};
 use super::names::At;
-use std::collections::BTreeMap;
+use crate::sorted::Sorted;
 
 /// The format of state files and of manifests.
 pub(super) const FORMAT: u32 = 1;
@@ -124,7 +124,8 @@ pub(super) fn block_fault(found: &[u8], at: At, block: Block, owner: Owner) -> O
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Index {
     pub operators: Vec<String>,
-    pub slots: BTreeMap<(u32, Slot), Vec<Block>>,
+    /// By the operator's number.
+    pub slots: Vec<Sorted<Slot, Vec<Block>>>,
 }
 
 impl Index {
@@ -133,8 +134,11 @@ impl Index {
         let mut out = Vec::new();
         put_len(&mut out, self.operators.len())?;
         self.operators.iter().try_for_each(|name| put_blob(&mut out, name.as_bytes()))?;
-        put_len(&mut out, self.slots.len())?;
-        for ((operator, slot), blocks) in &self.slots {
+        put_len(&mut out, self.slots.iter().map(Sorted::len).sum())?;
+        let of_operators = (0u32..).zip(&self.slots);
+        for (operator, (slot, blocks)) in
+            of_operators.flat_map(|(n, of_it)| of_it.iter().map(move |slot| (n, slot)))
+        {
             out.extend_from_slice(&operator.to_le_bytes());
             out.extend_from_slice(&slot_number(*slot).to_le_bytes());
             put_len(&mut out, blocks.len())?;
@@ -159,15 +163,19 @@ impl Index {
         }
         let mut reader = Reader::new(&covered[..covered.len() - 8]);
         let operators = reader.list(Reader::text)?;
-        let slots = reader.list(|reader| {
+        let listed = reader.list(|reader| {
             let (operator, slot) = (reader.u32()?, slot_of(reader.u64()?)?);
             let block = |reader: &mut Reader<'_>| {
                 Ok(Block { at: reader.u64()?, len: reader.u32()?, crc: reader.u32()? })
             };
-            Ok(((operator, slot), reader.list(block)?))
+            Ok((operator, slot, reader.list(block)?))
         })?;
         reader.end()?;
-        Ok(Index { operators, slots: slots.into_iter().collect() })
+        let mut slots = vec![Sorted::default(); operators.len()];
+        for (operator, slot, blocks) in listed {
+            slots.get_mut(operator as usize).ok_or("a slot is of no operator")?.insert(slot, blocks);
+        }
+        Ok(Index { operators, slots })
     }
 }
 

@@ -4,10 +4,11 @@ use super::damage::{failed, io_failed};
 use super::failpoint::{cut, point};
 use super::manifest::StateFile;
 use super::names::{At, Kind, Name};
-use super::state_file::{self, BLOCK_BYTES_MAX, Index, Owner, put_block};
+use super::state_file::{self, BLOCK_BYTES_MAX, Block, Index, Owner, put_block};
 use super::storage::{Storage, StorageFile};
 use crate::error::Result;
-use std::collections::{BTreeMap, HashMap};
+use crate::sorted::Sorted;
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
@@ -39,8 +40,8 @@ pub struct Writing {
     position: u64,
     index: Index,
     numbers: HashMap<String, u32>,
-    /// The last bytes of slots, which do not fill a block.
-    rests: BTreeMap<(u32, Slot), Vec<u8>>,
+    /// The last bytes of slots, which do not fill a block; by the operator's number.
+    rests: Vec<Sorted<Slot, Vec<u8>>>,
     /// Bytes in `rests`.
     held: usize,
     /// A manifest lists it, or may.
@@ -55,7 +56,7 @@ impl Writing {
         point("P4a");
         let out = state_file::header(at);
         let (storage, position) = (Arc::clone(storage), out.len() as u64);
-        let (index, numbers, rests) = (Index::default(), HashMap::new(), BTreeMap::new());
+        let (index, numbers, rests) = (Index::default(), HashMap::new(), Vec::new());
         let (file, whole) = (Some(file), None);
         Ok(Writing {
             storage,
@@ -99,7 +100,7 @@ impl Writing {
             return Err(self.refused());
         }
         let owner = (self.number(operator), slot);
-        match self.rests.get_mut(&owner) {
+        match self.rests[owner.0 as usize].get_mut(&slot) {
             Some(rest) if rest.len() + bytes.len() < BLOCK_BYTES_MAX => {
                 rest.extend_from_slice(bytes);
                 self.held += bytes.len();
@@ -156,14 +157,17 @@ impl Writing {
         }
         let number = self.index.operators.len() as u32;
         self.index.operators.push(operator.to_owned());
+        self.index.slots.push(Sorted::default());
+        self.rests.push(Sorted::default());
         self.numbers.insert(operator.to_owned(), number);
         number
     }
 
     /// The first bytes of a slot, or those with which its rest fills a block.
     fn blocks_with(&mut self, owner: (u32, Slot), mut bytes: &[u8]) -> Result<()> {
-        self.index.slots.entry(owner).or_default();
-        let mut rest = self.rests.remove(&owner).unwrap_or_default();
+        self.blocks(owner);
+        let rests = &mut self.rests[owner.0 as usize];
+        let mut rest = std::mem::take(rests.or_insert_with(owner.1, Vec::new));
         self.held -= rest.len();
         while rest.len() + bytes.len() >= BLOCK_BYTES_MAX {
             let (fits, more) = bytes.split_at(BLOCK_BYTES_MAX - rest.len());
@@ -174,16 +178,18 @@ impl Writing {
         }
         rest.extend_from_slice(bytes);
         self.held += rest.len();
-        if !rest.is_empty() {
-            self.rests.insert(owner, rest);
-        }
+        self.rests[owner.0 as usize].insert(owner.1, rest);
         Ok(())
     }
 
     fn blocks_of_rests(&mut self) -> Result<()> {
         self.held = 0;
-        for (owner, rest) in std::mem::take(&mut self.rests) {
-            self.block(owner, &rest)?;
+        for operator in 0..self.rests.len() {
+            for (slot, rest) in std::mem::take(&mut self.rests[operator]) {
+                if !rest.is_empty() {
+                    self.block((operator as u32, slot), &rest)?;
+                }
+            }
         }
         Ok(())
     }
@@ -202,11 +208,16 @@ impl Writing {
         Ok(state_file::index_hash(&tail))
     }
 
+    fn blocks(&mut self, of: (u32, Slot)) -> &mut Vec<Block> {
+        self.index.slots[of.0 as usize].or_insert_with(of.1, Vec::new)
+    }
+
     fn block(&mut self, of: (u32, Slot), bytes: &[u8]) -> Result<()> {
-        let blocks = self.index.slots.entry(of).or_default();
-        let owner = Owner { operator: of.0, slot: of.1, piece: blocks.len() as u32 };
+        let piece = self.blocks(of).len() as u32;
+        let owner = Owner { operator: of.0, slot: of.1, piece };
         let before = self.out.len();
-        blocks.push(put_block(&mut self.out, self.at, self.position, owner, bytes));
+        let block = put_block(&mut self.out, self.at, self.position, owner, bytes);
+        self.blocks(of).push(block);
         self.position += (self.out.len() - before) as u64;
         if self.out.len() >= BLOCK_BYTES_MAX { self.write_out() } else { Ok(()) }
     }

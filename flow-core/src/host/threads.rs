@@ -10,6 +10,7 @@ use super::wire::{Instance, Launch};
 use super::{Host, HostKind};
 use crate::channel::{Backoff, Waiter};
 use crate::error::{Error, ErrorKind, Result};
+use crate::spawn::spawn;
 use crate::time::Clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -71,7 +72,7 @@ impl Host for Threads {
             let at = control.started(number, names);
             let (control, clock) = (control.clone(), Arc::clone(&clock));
             let worker = Worker::new(waiter, control.clone(), clock, count, at);
-            match std::thread::Builder::new().name(name).spawn(move || worker.run(number, instances)) {
+            match spawn(name, Box::new(move || worker.run(number, instances))) {
                 Ok(thread) => running.push(thread),
                 Err(error) => {
                     control.finished(number);

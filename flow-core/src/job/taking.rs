@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
 use crate::host::panics::guard;
 use crate::host::wire::Taking;
+use crate::spawn::spawn;
 use crate::stage::Topology;
 use crate::time::{Clock, Millis};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -181,7 +182,7 @@ impl Taker {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("flow-checkpoints".to_owned()).spawn(run);
+        let thread = spawn("flow-checkpoints".to_owned(), Box::new(run));
         let thread =
             thread.map_err(|e| Error::new(ErrorKind::Plan, format!("a thread cannot be started: {e}")))?;
         Ok(Taker { thread: Some(thread), over, inbox })

@@ -16,7 +16,7 @@ use crate::checkpoint::Groups;
 use crate::checkpoint::records::{Part, Record, Records, broken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::state::{Durable, Keep, Mode, Only, read_all};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// Panes that have gone between two checkpoints of which each is remembered; where there are more, everything is written.
 const GONE_MAX: usize = 1 << 14;
@@ -30,7 +30,7 @@ pub struct Notes {
     gone: Vec<Span>,
     lost: bool,
     /// The panes of which it says that they have fired.
-    fired: BTreeSet<Span>,
+    fired: HashSet<Span, foldhash::fast::FixedState>,
     /// The table that is being written.
     at: usize,
 }

@@ -31,7 +31,7 @@ pub struct Windowed<K, V> {
 serde_fields!(Windowed<K, V> { key, start, end, value });
 
 /// A pane: a stretch of event time whose records are kept together. Its bounds are exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// The first instant.
     pub start: i128,

@@ -15,6 +15,7 @@ const IN_A_ROW: usize = 3;
 pub(super) struct Ahead {
     most: Millis,
     /// Timestamps in a row that are too far ahead; before any is believed, all.
+    /// In order.
     doubted: Vec<Timestamp>,
     believed: bool,
     /// Timestamps that raised nothing.
@@ -32,18 +33,22 @@ impl Ahead {
             self.forget();
             return Some(time);
         }
-        self.doubted.push(time);
+        self.doubt(time);
         if self.doubted.len() < IN_A_ROW {
             return None;
         }
         // The one in the middle is neither the outlier ahead nor the one behind.
-        self.doubted.sort_unstable();
         let limit = self.doubted[IN_A_ROW / 2] + self.most;
         let within = self.doubted.iter().copied().rfind(|t| *t <= limit);
         self.doubted.retain(|t| *t > limit);
         self.forget();
         self.believed = true;
         within
+    }
+
+    fn doubt(&mut self, time: Timestamp) {
+        let at = self.doubted.partition_point(|other| *other <= time);
+        self.doubted.insert(at, time);
     }
 
     pub fn save(&self, out: &mut Vec<u8>) {
@@ -58,7 +63,8 @@ impl Ahead {
         self.doubted.clear();
         // Three of them are no more doubted.
         while !bytes.is_empty() && self.doubted.len() + 1 < IN_A_ROW {
-            self.doubted.push(Timestamp(take_i64(bytes)?));
+            let time = Timestamp(take_i64(bytes)?);
+            self.doubt(time);
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::reading::{Next, Records};
 use crate::channel::Signal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
+use crate::spawn::spawn;
 use crate::stage::OpenCx;
 use std::any::Any;
 use std::cell::RefCell;
@@ -157,12 +158,13 @@ fn start(
 ) -> io::Result<Box<dyn Parcels>> {
     let (sender, queue) = queue(QUEUE_BATCHES_MAX);
     let ForStage { name, signal, invalid, .. } = stage;
-    std::thread::Builder::new().name(format!("{name} reader")).spawn(move || {
+    let run = move || {
         let at_end = WakeAtEnd(signal.clone());
         // The queue is hung up when this returns, so that the stage, once woken, sees the end.
         read(Post { queue: sender, stage: signal, closed: false });
         drop(at_end);
-    })?;
+    };
+    spawn(format!("{name} reader"), Box::new(run))?;
     Ok(Box::new(Inbox { queue, last: false, invalid, close }))
 }
 

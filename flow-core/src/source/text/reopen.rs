@@ -4,10 +4,9 @@ use super::inputs::{Input, Inputs};
 use super::position::{Begin, LOOK_BYTES, Look, Origin, Position, WHOLE, head_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::stage::OpenCx;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Files that an error names; of more it says how many.
 const NAMED_MAX: usize = 5;
@@ -110,11 +109,11 @@ enum Seen {
 pub(super) fn again(inputs: &Inputs, positions: &[Vec<u8>]) -> Result<Vec<PathBuf>> {
     let positions = positions.iter().map(|bytes| Position::decode(bytes)).collect::<Result<Vec<_>>>()?;
     let found = inputs.find_what_is_there()?;
-    let there: BTreeSet<&Path> = found.iter().map(PathBuf::as_path).collect();
-    let known: BTreeSet<&Path> = positions.iter().map(|position| position.path.as_path()).collect();
-    let unread = positions.iter().filter(|position| !position.ended).map(|position| position.path.as_path());
-    let missing: BTreeSet<&Path> = unread.filter(|path| !there.contains(path)).collect();
-    let new: BTreeSet<&Path> = there.difference(&known).copied().collect();
+    let there = in_order(found.iter());
+    let known = in_order(positions.iter().map(|position| &position.path));
+    let unread = positions.iter().filter(|position| !position.ended).map(|position| &position.path);
+    let missing = in_order(unread.filter(|path| there.binary_search(path).is_err()));
+    let new = in_order(there.iter().filter(|path| known.binary_search(path).is_err()));
     if missing.is_empty() && new.is_empty() {
         return Ok(positions.into_iter().map(|position| position.path).collect());
     }
@@ -149,7 +148,14 @@ pub(super) fn of_part(input: &Input, position: &[u8], cx: &OpenCx) -> Result<Pos
     Ok(position)
 }
 
-fn names(files: &BTreeSet<&Path>) -> String {
+fn in_order<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = paths.cloned().collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn names(files: &[PathBuf]) -> String {
     let mut names: Vec<String> =
         files.iter().take(NAMED_MAX).map(|file| file.display().to_string()).collect();
     if files.len() > NAMED_MAX {

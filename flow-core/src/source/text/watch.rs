@@ -16,7 +16,7 @@ use crate::source::{Poll, Reader, Source};
 use crate::stage::OpenCx;
 use crate::time::{Clock, Millis};
 use position::WatchPosition;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::fs::{File, Metadata};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
@@ -181,7 +181,7 @@ struct Watch {
     /// When the next look is due.
     next: i64,
     /// Files that are known and still there, with what they were when their end was reached; nothing before.
-    known: BTreeMap<PathBuf, Option<Stamp>>,
+    known: HashMap<PathBuf, Option<Stamp>>,
     /// New ones, in their order.
     new: VecDeque<PathBuf>,
     /// The one that is read, and a second handle of it.
@@ -214,7 +214,7 @@ impl Watch {
             every,
             clock: Arc::clone(cx.clock()),
             next: cx.clock().ticks(),
-            known: BTreeMap::new(),
+            known: HashMap::new(),
             new: VecDeque::new(),
             current: None,
             changed: cx.metrics().counter("changed"),
@@ -276,7 +276,7 @@ impl Watch {
     }
 
     fn look(&mut self) -> Result<()> {
-        let mut known = BTreeMap::new();
+        let mut known = HashMap::new();
         for path in self.inputs.look()? {
             let before = self.known.remove(&path);
             let stamp = match &before {

@@ -49,6 +49,7 @@ struct Left {
 }
 
 impl CrashPoint {
+    #[inline]
     pub(super) fn after(disk: &Disk, operations: usize) -> CrashPoint {
         let mut point =
             CrashPoint { operations, names: disk.began.clone(), changes: Vec::new(), files: BTreeMap::new() };
@@ -70,6 +71,7 @@ impl CrashPoint {
         point
     }
 
+    #[inline]
     fn follow(&mut self, done: &Done, disk: &Disk, seen: &mut BTreeMap<String, FileId>) {
         match done {
             Done::Create(name, file) => {
@@ -101,12 +103,14 @@ impl CrashPoint {
     }
 
     /// How many states are possible.
+    #[inline]
     pub fn count(&self) -> usize {
         let ways = self.files.values().map(|left| left.ways.len());
         ways.fold(subsets(self.changes.len()), usize::saturating_mul)
     }
 
     /// State `number`, which is below [`count`](Self::count).
+    #[inline]
     pub fn crash(&self, number: usize) -> Crash {
         let n = self.changes.len();
         let (mut rest, subset) = (number / subsets(n), number % subsets(n));
@@ -128,6 +132,7 @@ impl CrashPoint {
 }
 
 impl Change {
+    #[inline]
     fn file(&self) -> Option<FileId> {
         match self {
             Self::Link(_, file) => Some(*file),
@@ -135,6 +140,7 @@ impl Change {
         }
     }
 
+    #[inline]
     fn apply(&self, names: &mut BTreeMap<String, FileId>) {
         match self {
             Self::Link(name, file) => drop(names.insert(name.clone(), *file)),
@@ -144,6 +150,7 @@ impl Change {
 }
 
 impl Left {
+    #[inline]
     fn sync(&mut self) {
         if !self.lost {
             self.synced = self.bytes.len();
@@ -152,6 +159,7 @@ impl Left {
     }
 
     /// Every place to cut at, with the rest missing or zero.
+    #[inline]
     fn find_ways(&mut self) {
         let len = self.bytes.len();
         let sectors = (self.synced / SECTOR_BYTES + 1)..=(len / SECTOR_BYTES);
@@ -164,11 +172,13 @@ impl Left {
 }
 
 /// In how many ways `n` changes come to the disk or not.
+#[inline]
 fn subsets(n: usize) -> usize {
     if n <= SUBSETS_OF_MAX { 1 << n } else { (n + 1) * (n + 1) }
 }
 
 /// Whether change `i` of `n` comes to the disk in subset `subset`: a bit of it, or with many changes those of a beginning, one turned over.
+#[inline]
 fn is_kept(n: usize, subset: usize, i: usize) -> bool {
     if n <= SUBSETS_OF_MAX {
         return subset >> i & 1 == 1;

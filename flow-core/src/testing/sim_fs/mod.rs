@@ -57,6 +57,7 @@ pub enum Failure {
 }
 
 impl Failure {
+    #[inline]
     fn error(self) -> io::Error {
         match self {
             Self::Full => io::Error::new(io::ErrorKind::StorageFull, "no space left on device"),
@@ -104,11 +105,13 @@ struct Disk {
 
 impl SimFs {
     /// An empty folder.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// A folder with these files, all of them on the disk.
+    #[inline]
     pub fn with(files: BTreeMap<String, Vec<u8>>) -> Self {
         let mut disk = Disk::default();
         for (name, bytes) in files {
@@ -121,17 +124,20 @@ impl SimFs {
     }
 
     /// The files as a process sees them.
+    #[inline]
     pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
         let disk = self.disk();
         disk.names.iter().map(|(name, file)| (name.clone(), disk.files[*file].clone())).collect()
     }
 
     /// Calls until now, but for those of `lock`.
+    #[inline]
     pub fn calls(&self) -> u64 {
         self.disk().calls
     }
 
     /// Lets the `k`th call from now on fail, the next being the first.
+    #[inline]
     pub fn fail(&self, k: u64, failure: Failure) {
         let mut disk = self.disk();
         let call = disk.calls + k;
@@ -139,11 +145,13 @@ impl SimFs {
     }
 
     /// From now on the files have so many bytes together, at most; `None` lifts it. Of a write that does not fit the beginning is written.
+    #[inline]
     pub fn limit(&self, bytes_max: Option<usize>) {
         self.disk().bytes_max = bytes_max;
     }
 
     /// Takes the lock from whoever has it, as one who deletes the lock file does.
+    #[inline]
     pub fn break_lock(&self) {
         let mut disk = self.disk();
         disk.lock = None;
@@ -151,32 +159,38 @@ impl SimFs {
     }
 
     /// Operations that changed something, until now.
+    #[inline]
     pub fn operations(&self) -> usize {
         self.disk().done.len()
     }
 
     /// A crash after so many operations.
+    #[inline]
     pub fn crash_point(&self, operations: usize) -> CrashPoint {
         CrashPoint::after(&self.disk(), operations)
     }
 
     /// Every state in which a crash at any time leaves the disk.
+    #[inline]
     pub fn crashes(&self) -> impl Iterator<Item = Crash> + use<> {
         self.crashes_from(0)
     }
 
     /// Those of crashes after at least so many operations.
+    #[inline]
     pub fn crashes_from(&self, operations: usize) -> impl Iterator<Item = Crash> + use<> {
         let (folder, end) = (self.clone(), self.operations());
         let points = (operations..=end).map(move |operations| folder.crash_point(operations));
         points.flat_map(|point| (0..point.count()).map(move |n| point.crash(n)))
     }
 
+    #[inline]
     fn disk(&self) -> MutexGuard<'_, Disk> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a call, which may have to fail.
+    #[inline]
     fn call(&self) -> (MutexGuard<'_, Disk>, Option<Failure>) {
         let mut disk = self.disk();
         disk.calls += 1;
@@ -186,6 +200,7 @@ impl SimFs {
     }
 
     /// Counts a call, and fails if it has to.
+    #[inline]
     fn ask(&self) -> io::Result<MutexGuard<'_, Disk>> {
         match self.call() {
             (_, Some(failure)) => Err(failure.error()),
@@ -195,6 +210,7 @@ impl SimFs {
 }
 
 impl Disk {
+    #[inline]
     fn find(&self, name: &str) -> io::Result<&[u8]> {
         match &self.lock_text {
             Some(text) if name == LOCK => Ok(text.as_bytes()),
@@ -203,6 +219,7 @@ impl Disk {
     }
 
     /// How many of `bytes` more fit.
+    #[inline]
     fn room(&self, bytes: usize) -> usize {
         let Some(most) = self.bytes_max else { return bytes };
         let taken: usize = self.names.values().map(|file| self.files[*file].len()).sum();
@@ -211,6 +228,7 @@ impl Disk {
 }
 
 impl Storage for SimFs {
+    #[inline]
     fn create(&self, name: &str) -> io::Result<Box<dyn StorageFile>> {
         let mut disk = self.ask()?;
         if disk.names.contains_key(name) {
@@ -223,16 +241,19 @@ impl Storage for SimFs {
         Ok(Box::new(SimFile { fs: self.clone(), file }))
     }
 
+    #[inline]
     fn len(&self, name: &str) -> io::Result<u64> {
         Ok(self.ask()?.find(name)?.len() as u64)
     }
 
+    #[inline]
     fn read_at(&self, name: &str, at: u64, bytes: usize) -> io::Result<Vec<u8>> {
         let disk = self.ask()?;
         let rest = disk.find(name)?.get(at as usize..).and_then(|rest| rest.get(..bytes));
         rest.map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
+    #[inline]
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut disk = self.ask()?;
         let file = disk.names.remove(from).ok_or_else(gone)?;
@@ -241,6 +262,7 @@ impl Storage for SimFs {
         Ok(())
     }
 
+    #[inline]
     fn remove(&self, name: &str) -> io::Result<()> {
         let mut disk = self.ask()?;
         disk.names.remove(name).ok_or_else(gone)?;
@@ -248,17 +270,20 @@ impl Storage for SimFs {
         Ok(())
     }
 
+    #[inline]
     fn list(&self) -> io::Result<Vec<String>> {
         let disk = self.ask()?;
         let lock = disk.lock_text.is_some().then(|| LOCK.to_owned());
         Ok(disk.names.keys().cloned().chain(lock).collect())
     }
 
+    #[inline]
     fn sync_folder(&self) -> io::Result<()> {
         self.ask()?.done.push(Done::SyncFolder);
         Ok(())
     }
 
+    #[inline]
     fn lock(&self) -> io::Result<Box<dyn Send + Sync>> {
         let mut disk = self.disk();
         if disk.lock.is_some() {
@@ -270,12 +295,14 @@ impl Storage for SimFs {
         Ok(Box::new(SimLock { fs: self.clone(), turn: disk.turns }))
     }
 
+    #[inline]
     fn describe(&self, name: &str) -> String {
         format!("simulated/{name}")
     }
 }
 
 #[cold]
+#[inline]
 fn gone() -> io::Error {
     io::ErrorKind::NotFound.into()
 }
@@ -286,6 +313,7 @@ struct SimFile {
 }
 
 impl StorageFile for SimFile {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (mut disk, failure) = self.fs.call();
         let written = match failure {
@@ -304,6 +332,7 @@ impl StorageFile for SimFile {
         }
     }
 
+    #[inline]
     fn sync(&mut self) -> io::Result<()> {
         let (mut disk, failure) = self.fs.call();
         disk.done.push(if failure.is_some() { Done::Lost(self.file) } else { Done::Sync(self.file) });
@@ -318,6 +347,7 @@ struct SimLock {
 }
 
 impl Drop for SimLock {
+    #[inline]
     fn drop(&mut self) {
         let mut disk = self.fs.disk();
         if disk.lock == Some(self.turn) {

@@ -10,7 +10,7 @@ use crate::metrics::Counter;
 use crate::sink::sink_error;
 use crate::stage::OpenCx;
 use crate::time::Clock;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -259,12 +259,14 @@ impl Parts {
         // Those that are open first: they need no room.
         let (open, all) = (self.open.clone(), 0..self.parts.len());
         open.into_iter().chain(all).try_for_each(|at| self.complete(at))?;
-        let mut folders: BTreeSet<PathBuf> =
+        let mut folders: Vec<PathBuf> =
             self.parts.iter().map(|part| self.folder().join(&part.folder)).collect();
         if !folders.is_empty() {
             // The names of new sub-folders.
-            folders.insert(self.folder().into());
+            folders.push(self.folder().into());
         }
+        folders.sort();
+        folders.dedup();
         for folder in &folders {
             let failed = |error| failed(folder, "what was staged cannot be brought to the disk", &error);
             sync_names(folder).map_err(failed)?;

@@ -3,7 +3,7 @@
 use super::names::{Found, recognize};
 use crate::error::{Error, Result};
 use crate::sink::sink_error;
-use std::collections::BTreeSet;
+use crate::sorted::Sorted;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) struct Claim {
     /// Stands in the names of what is staged: no other claim has had it.
     opening: u64,
     /// The instances that write.
-    writing: Mutex<BTreeSet<u32>>,
+    writing: Mutex<Sorted<u32>>,
     _lock: File,
 }
 
@@ -91,7 +91,7 @@ impl Place {
             *known = Arc::downgrade(&claim);
             claim
         };
-        if !lock(&claim.writing).insert(instance) {
+        if lock(&claim.writing).insert(instance, ()).is_some() {
             return Err(another_sink(&self.folder));
         }
         Ok(Writing { claim, instance })
@@ -130,8 +130,9 @@ impl Place {
         });
         read.map_err(|error| failed(&self.folder, "cannot be read", &error))?;
         // So that an error names the same file each time, and the first.
-        found.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(found)
+        found.sort();
+        let what = |path: &Path| path.file_name()?.to_str().and_then(recognize);
+        Ok(found.into_iter().filter_map(|path| what(&path).map(|what| (path, what))).collect())
     }
 
     fn remove(&self, dead: &[PathBuf]) -> Result<()> {
@@ -144,17 +145,15 @@ impl Place {
 }
 
 /// Adds a folder's files; returns its sub-folders.
-fn look_into(folder: &Path, found: &mut Vec<(PathBuf, Found)>) -> io::Result<Vec<PathBuf>> {
+fn look_into(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() {
             folders.push(entry.path());
-        } else if let Some(what) = entry.file_name().to_str().and_then(recognize)
-            && kind.is_file()
-        {
-            found.push((entry.path(), what));
+        } else if kind.is_file() {
+            found.push(entry.path());
         }
     }
     Ok(folders)
@@ -182,7 +181,7 @@ impl Claim {
         }
         let said = file.set_len(0).and_then(|()| writeln!(file, "process {}", std::process::id()));
         said.map_err(|error| cannot(&error))?;
-        let writing = Mutex::new(BTreeSet::new());
+        let writing = Mutex::new(Sorted::default());
         Ok(Claim { folder: folder.into(), checkpointed, opening: opening(), writing, _lock: file })
     }
 

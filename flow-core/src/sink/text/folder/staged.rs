@@ -13,7 +13,6 @@ use super::names::{Found, recognize};
 use super::place::{failed, remove_if_empty, sync_names};
 use crate::error::{Error, Result};
 use crate::sink::sink_error;
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -122,8 +121,10 @@ pub(super) fn commit(folder: &Path, was: &str, checkpoint: u64, parts: &[StagedP
 /// # Errors
 /// When that fails. To try again is no use: what is lost may not be seen a second time.
 pub(super) fn sync(folder: &Path, parts: &[StagedPart]) -> Result<()> {
-    let folders: BTreeSet<PathBuf> =
+    let mut folders: Vec<PathBuf> =
         parts.iter().filter_map(|part| folder.join(&part.last).parent().map(Path::to_path_buf)).collect();
+    folders.sort();
+    folders.dedup();
     folders.iter().try_for_each(|folder| {
         sync_names(folder)
             .map_err(|error| failed(folder, "what was renamed cannot be brought to the disk", &error))

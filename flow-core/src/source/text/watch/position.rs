@@ -15,7 +15,7 @@ use super::super::position::Position;
 use super::{Stamp, Watch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::unpack::{Unpack, foreign, pack_bytes, path_of};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -25,7 +25,7 @@ const NO_TIME: i128 = i128::MIN;
 /// See the module.
 pub(super) struct WatchPosition {
     inputs: Vec<PathBuf>,
-    pub known: BTreeMap<PathBuf, Option<Stamp>>,
+    pub known: HashMap<PathBuf, Option<Stamp>>,
     pub new: VecDeque<PathBuf>,
     pub current: Option<Position>,
 }
@@ -35,8 +35,11 @@ pub(super) fn encode(watch: &Watch, current: Option<&Position>) -> Vec<u8> {
     let mut out = vec![VERSION];
     pack_paths(watch.inputs.paths().iter(), &mut out);
     pack_count(watch.known.len(), &mut out);
-    for (path, stamp) in &watch.known {
-        pack_path(path, &mut out);
+    let mut known: Vec<PathBuf> = watch.known.keys().cloned().collect();
+    known.sort();
+    for path in known {
+        let stamp = &watch.known[&path];
+        pack_path(&path, &mut out);
         out.push(u8::from(stamp.is_some()));
         if let Some(stamp) = stamp {
             pack_stamp(stamp, &mut out);
@@ -102,7 +105,7 @@ fn unpack(bytes: &[u8]) -> Option<WatchPosition> {
         return None;
     }
     let inputs = unpack_paths(&mut bytes)?;
-    let mut known = BTreeMap::new();
+    let mut known = HashMap::new();
     for _ in 0..bytes.u32()? {
         let path = path_of(bytes.bytes()?)?;
         let stamp = match bytes.u8()? {
