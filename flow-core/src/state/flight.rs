@@ -61,8 +61,7 @@ impl Flights {
             Ok(snapshot) => {
                 let (kind, interval, out) = (self.kind, self.interval, out.clone());
                 let (records, notes) = (whole.then(|| vec![kind.records]), kind.notes_of(interval));
-                self.flight =
-                    Some(Flight { kind, snapshot, records, whole, notes, interval, out, section });
+                self.flight = Some(Flight { kind, snapshot, records, whole, notes, interval, out, section });
             }
             Err(error) => space.report(error),
         }

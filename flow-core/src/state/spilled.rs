@@ -104,9 +104,7 @@ impl<K, V> Over<K, V> {
             }
             let (write, pager) = (self.write, self.pager.clone());
             self.spill.put(hash, changed, |out| match pager {
-                Some(pager) => {
-                    during(Task::Leave { pager, group: key_group(hash) }, || write(&entry, out)).0
-                }
+                Some(pager) => during(Task::Leave { pager, group: key_group(hash) }, || write(&entry, out)).0,
                 None => write(&entry, out),
             });
             too_many -= 1;

@@ -5,7 +5,9 @@
 
 use super::backend::Space;
 use super::keep::Only;
-use super::pages::{Collected, GonePages, PAGES, Pager, Restoring, section as pages_section, write_gone as write_pages_gone};
+use super::pages::{
+    Collected, GonePages, PAGES, Pager, Restoring, section as pages_section, write_gone as write_pages_gone,
+};
 use super::slots::{Place, Slots};
 use super::spilled::Spilled;
 use super::track::{Tracked, next_gone};
@@ -253,7 +255,10 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
                 if let Some((of_pages, gone)) = &pages {
                     pages_changes(groups, part, of_pages, gone.as_deref().filter(|_| !whole));
                 }
-                let collected = pager.clone().zip(pages.as_ref()).map(|(pager, pages)| Collected::new(pager, pages.0.clone(), whole));
+                let collected = pager
+                    .clone()
+                    .zip(pages.as_ref())
+                    .map(|(pager, pages)| Collected::new(pager, pages.0.clone(), whole));
                 let save = move |entries: super::slots::Entries<'_, (K, V)>| {
                     let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
                     out.put(

@@ -32,7 +32,9 @@ pub(super) fn group(old: &State, plans: &[Plan], bytes: &[u8]) -> Result<Vec<u8>
                 section(name, header, &mut out);
                 area = layout.area_of(name).map(|at| &layout.areas[at]);
             }
-            Record::Put { .. } if changes_lists && area.is_some_and(is_pages) => return Err(nobody(LONG_LIST)),
+            Record::Put { .. } if changes_lists && area.is_some_and(is_pages) => {
+                return Err(nobody(LONG_LIST));
+            }
             Record::Put { key, value } => {
                 framed(1, key, &mut out);
                 let Some(area) = area else {

@@ -47,12 +47,7 @@ impl Shared {
     }
 
     /// See [`StateRead::scan`].
-    pub fn scan(
-        &self,
-        from: &[u8],
-        to: &[u8],
-        each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
-    ) -> Result<()> {
+    pub fn scan(&self, from: &[u8], to: &[u8], each: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
         self.lock().scan(from, to, each)
     }
 

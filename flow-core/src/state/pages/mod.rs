@@ -20,10 +20,10 @@
 mod pager;
 mod task;
 
+pub(super) use pager::{GonePages, write_gone};
 pub(crate) use pager::{Home, Pager};
 #[cfg(test)]
 pub(crate) use pager::{Limits, with_limits};
-pub(super) use pager::{GonePages, write_gone};
 pub(super) use task::{Collected, during, section};
 pub(crate) use task::{Restoring, Task, give_back, take_task};
 

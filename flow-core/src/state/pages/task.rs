@@ -1,7 +1,7 @@
 //! What is being done with an entry while its parts are written or read.
 
-use super::pager::{Home, Limits, Pager, page_of};
 use super::PAGES;
+use super::pager::{Home, Limits, Pager, page_of};
 use crate::checkpoint::records::{Part, broken};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
@@ -30,9 +30,7 @@ impl Task {
     /// A number for an owner that has none, where there may be pages.
     pub fn home(&self) -> Option<Home> {
         match self {
-            Task::Save { pager, group, .. } | Task::Leave { pager, group } => {
-                Some(pager.home(*group, None))
-            }
+            Task::Save { pager, group, .. } | Task::Leave { pager, group } => Some(pager.home(*group, None)),
             _ => None,
         }
     }

@@ -54,7 +54,11 @@ impl<T: Serialize> Paged<T> {
             page(begin, Elements(&self.front, 0..self.front.len()))?;
         }
         // Those that are as they were are one run, which nobody has to go through.
-        let clean = if every { end..end } else { self.clean.start.clamp(behind, end)..self.clean.end.clamp(behind, end) };
+        let clean = if every {
+            end..end
+        } else {
+            self.clean.start.clamp(behind, end)..self.clean.end.clamp(behind, end)
+        };
         let clean = if clean.is_empty() { end..end } else { clean };
         for number in (behind..clean.start).chain(clean.end..end) {
             let numbers = self.numbers(number);
@@ -134,8 +138,9 @@ impl<T: Serialize> Serialize for ListState<T> {
         // Lists in the elements have no pages.
         let Some(mut task) = take_task() else { return self.write_all(to) };
         let written = self.write(&mut task).map_err(S::Error::custom);
-        let done = written
-            .and_then(|(from, header)| (Elements(&self.entries, from..self.entries.len()), header).serialize(to));
+        let done = written.and_then(|(from, header)| {
+            (Elements(&self.entries, from..self.entries.len()), header).serialize(to)
+        });
         give_back(Some(task));
         done
     }
@@ -157,9 +162,8 @@ fn read<T: DeserializeOwned>(
         return Err(broken("a list has more pages than there can be"));
     }
     let nowhere = "elements of a list lie in pages beside the state, and these are not at hand";
-    let (task, home) = task
-        .and_then(|task| task.known(owner).map(|home| (task, home)))
-        .ok_or_else(|| broken(nowhere))?;
+    let (task, home) =
+        task.and_then(|task| task.known(owner).map(|home| (task, home))).ok_or_else(|| broken(nowhere))?;
     let mut paged = Paged::new(home, length);
     (paged.first, paged.written, paged.clean) = (first, end, begin..end);
     if paged.home.has_store() {

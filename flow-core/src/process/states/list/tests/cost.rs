@@ -98,7 +98,9 @@ const PAGES: usize = 4 * 4096;
 fn one_key_with_ten_million_list_elements_does_not_make_an_update_cost_more_than_one_with_ten() {
     for store in [true, false] {
         let (ten, thousand, many) = (costs(10, store), costs(2_000, store), costs(many(), store));
-        println!("store {store}: bytes of the store and of a checkpoint, an update: {ten:?}, of 2,000 elements {thousand:?}, of many {many:?}");
+        println!(
+            "store {store}: bytes of the store and of a checkpoint, an update: {ten:?}, of 2,000 elements {thousand:?}, of many {many:?}"
+        );
         for (ten, many) in [(ten.0, many.0), (ten.1, many.1)] {
             assert!(many <= ten + PAGES, "{many} bytes of many elements, {ten} of ten");
         }
