@@ -362,3 +362,15 @@ fn pages_that_are_not_there_are_missed() {
         assert_eq!(pages.finish(), 0);
     }
 }
+
+/// A page that comes back because something might have expired in it, and has not, is in the next checkpoint as it had left.
+#[test]
+fn a_page_that_was_looked_at_is_not_lost() {
+    let whole = [Do::Begin(true), Do::Slice(usize::MAX)];
+    let changes = [Do::Begin(false), Do::Slice(usize::MAX)];
+    let filled = [Do::Push(0, 20), Do::Pass(10), Do::Push(0, 20), Do::Leave];
+    // The first page is in the store, without some of its elements.
+    let popped = [Do::Pop(0, 20), Do::Leave, Do::Pass(35), Do::Look(0)];
+    let actions = whole.into_iter().chain(filled).chain(changes.clone()).chain(popped).chain(changes);
+    lists_are_the_same(Some(Ttl::new(Millis(40))), 1, true, actions.collect());
+}
