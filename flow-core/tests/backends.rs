@@ -1,5 +1,7 @@
 //! Jobs with a state backend.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
 use flow_core::checkpoint::Storage;
 use flow_core::host::HostKind;
 use flow_core::prelude::*;
@@ -174,7 +176,7 @@ fn processes_are_the_same() {
                 if *count % 7 == 1 {
                     ctx.set_timer(ctx.timestamp() + Millis(900));
                 }
-                if n % 101 == 0 {
+                if n.is_multiple_of(101) {
                     ctx.emit((key(n), 0, text.clone(), list.iter().sum::<u64>()));
                     ctx.clear();
                 } else if list.len() > 600 {

@@ -14,7 +14,7 @@ const KIND: Kind = Kind { records: 2, notes: 3 };
 const CHANGES: usize = 1 << 16;
 
 /// So many runs of pages that are gone are kept for the next checkpoint; beyond that it is whole.
-const GONE_MAX: usize = 1 << 16;
+const GONE_MAX: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
 /// When something is kept in pages, and how large they are.
 #[derive(Debug, Clone, Copy)]

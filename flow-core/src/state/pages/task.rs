@@ -167,7 +167,9 @@ impl Restoring {
         let (done, task) = during(Task::Restore { pager, group, found, owners: Vec::new() }, f);
         if let Some(Task::Restore { found, owners, .. }) = task {
             self.found = found;
-            owners.iter().for_each(|owner| drop(self.missing.remove(owner)));
+            for owner in owners {
+                self.missing.remove(&owner);
+            }
         }
         done
     }

@@ -163,7 +163,7 @@ impl Both {
             Do::Iter(key) => self.compare(key),
             Do::Look(key) => self.with(key, |_, _, _| ()),
             Do::Retain(key, most) => self.with(key, |list, own, _| {
-                let keep = |value: u64| if most { value % 9 != 0 } else { value % 2 == 0 };
+                let keep = |value: u64| if most { !value.is_multiple_of(9) } else { value.is_multiple_of(2) };
                 list.retain(|value| keep(*value));
                 own.retain(|entry| keep(entry.0));
             }),
