@@ -2,10 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+use flow_core::checkpoint::Storage;
 use flow_core::host::HostKind;
 use flow_core::prelude::*;
+use flow_core::process::states::{Held, Plain, Timed, TimedEntries};
+use flow_core::process::{ListState, MapState, Ttl};
+use flow_core::stage::split_mix;
 use flow_core::state::StateBackend;
-use flow_core::testing::MapBackend;
+use flow_core::testing::{MapBackend, SimFs, Step, script};
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -144,4 +149,185 @@ fn state_of_whole_window_functions_is_the_same() {
         );
         job.add(totals.collect(out));
     });
+}
+
+/// Numbers at their own times, with a watermark behind each hundred.
+fn steps(count: u64) -> Vec<Step<u64>> {
+    let of = |n: u64| {
+        let watermark = n.is_multiple_of(100).then_some(Step::Watermark(Timestamp(n as i64)));
+        [Some(Step::Item(n, Timestamp(n as i64))), watermark].into_iter().flatten()
+    };
+    (0..count).flat_map(of).collect()
+}
+
+/// States, timers of keys that are not in memory, and keys that are cleared.
+#[test]
+fn processes_are_the_same() {
+    same_with_all(|job, out| {
+        let numbers = script(steps(COUNT)).durable();
+        let states = (Plain(|| 0u64), (Plain(String::new), (Plain(ListState::<u64>::new), ())));
+        let counted = numbers.key_by(|n| key(*n)).declare(states).on_event(
+            |(count, (text, (list, ()))): (&mut u64, (&mut String, (&mut ListState<u64>, ()))),
+             n: u64,
+             ctx| {
+                *count += 1;
+                text.push_str(&(n % 10).to_string());
+                list.push(n);
+                if *count % 7 == 1 {
+                    ctx.set_timer(ctx.timestamp() + Millis(900));
+                }
+                if n.is_multiple_of(101) {
+                    ctx.emit((key(n), 0, text.clone(), list.iter().sum::<u64>()));
+                    ctx.clear();
+                } else if list.len() > 600 {
+                    ctx.emit((key(n), 1, text.clone(), list.pop_front().unwrap_or_default()));
+                }
+            },
+        );
+        let counted = counted.on_timer(|(count, (text, (list, ()))), at, ctx| {
+            ctx.emit((list.iter().sum(), at.0 as u64, text.clone(), *count));
+        });
+        job.add(counted.done().collect(out));
+    });
+}
+
+/// What expires is found where it lies.
+#[test]
+fn states_that_expire_are_the_same() {
+    same_with_all(|job, out| {
+        let numbers = script(steps(COUNT)).durable();
+        let ttl = Ttl::new(Millis(700)).on_watermark();
+        let states = (
+            Timed::new(|| 0u64, ttl),
+            (
+                TimedEntries::new(ListState::<u64>::new, ttl),
+                (TimedEntries::new(MapState::<u64, u64>::new, ttl), ()),
+            ),
+        );
+        type Seen<'a> = (Held<'a, u64>, (&'a mut ListState<u64>, (&'a mut MapState<u64, u64>, ())));
+        let counted = numbers.key_by(|n| key(*n)).declare(states).on_event(
+            |(mut count, (list, (map, ()))): Seen<'_>, n: u64, ctx| {
+                *count += 1;
+                list.push(n);
+                *map.or_insert_with(n % 5, || 0) += 1;
+                let mut all: Vec<u64> = map.iter().map(|entry| *entry.0 * 100 + entry.1).collect();
+                all.sort_unstable();
+                let listed = list.len();
+                ctx.emit((n, *count, listed, all));
+            },
+        );
+        job.add(counted.done().collect(out));
+    });
+}
+
+#[test]
+fn processes_beside_a_broadcast_and_of_two_streams_are_the_same() {
+    same_with_all(|job, out| {
+        let left = source(generate(COUNT, |n| n)).durable().key_by(|n| key(*n));
+        let right = source(generate(COUNT / 2, |n| n)).durable().key_by(|n| key(*n));
+        let both = left.connect(right).declare((Plain(|| 0u64), (Plain(|| 0u64), ())));
+        let both = both.on_left(|(left, (right, ())), n: u64, ctx| {
+            *left += 1;
+            ctx.emit((key(n), *left + *right));
+        });
+        let both = both.on_right(|(left, (right, ())), n: u64, ctx| {
+            *right += 1;
+            ctx.emit((key(n), *left + *right));
+        });
+        job.add(both.done().collect(out));
+    });
+    same_with_all(|job, out| {
+        let numbers = source(generate(COUNT, |n| n)).durable().key_by(|n| key(*n));
+        let rules = source(generate(0, |n| n)).durable();
+        let counted = numbers
+            .connect_broadcast(rules)
+            .declare_beside((Plain(|| 0u64), ()), || 0u64)
+            .on_event(|((count, ()), _), n: u64, ctx| {
+                *count += n;
+                ctx.emit((key(n), *count));
+            });
+        job.add(counted.on_broadcast(|shared, rule: u64, _| *shared += rule).done().collect(out));
+    });
+}
+
+/// Long lists of few keys: pages that are in memory, with a backend and in checkpoints, in a process that dies now and then.
+#[test]
+fn long_lists_come_through_deaths() {
+    let (mut died, mut restored) = (0, 0);
+    for seed in 0..30u64 {
+        let (storage, out, mut drawn) = (Arc::new(SimFs::new()), Collected::new(), seed);
+        for start in 0..=5 {
+            let random = split_mix(&mut drawn);
+            restored += usize::from(storage.list().unwrap().iter().any(|name| name.ends_with(".manifest")));
+            let job = Job::build("lists", |job| {
+                let numbers = script(steps(4_000)).durable();
+                let ttl = Ttl::new(Millis(2_500)).on_watermark();
+                let states =
+                    (Plain(ListState::<u64>::new), (TimedEntries::new(ListState::<String>::new, ttl), ()));
+                let lists = numbers.key_by(|n| n % 3).declare(states).on_event(
+                    |(numbers, (texts, ())): (&mut ListState<u64>, (&mut ListState<String>, ())),
+                     n: u64,
+                     ctx| {
+                        numbers.push(n);
+                        texts.push(format!("text {n}"));
+                        match n % 500 {
+                            499 => ctx.clear(),
+                            400 => numbers.retain(|n| n % 3 != 1),
+                            200..300 => ctx.emit((n, numbers.pop_front(), texts.len() as u64)),
+                            0 => ctx.emit((
+                                n,
+                                Some(numbers.iter().sum()),
+                                texts.iter().map(|t| t.len() as u64).sum(),
+                            )),
+                            _ => {}
+                        }
+                    },
+                );
+                job.add(lists.done().collect(&out));
+            });
+            let checkpoints =
+                Checkpoints::in_storage(Arc::clone(&storage) as _).deltas((random >> 8) as u32 % 6);
+            let job =
+                job.checkpoints(checkpoints).parallelism(1 + (random >> 16) as usize % 3).batch_size(32);
+            let job = match random >> 24 & 3 {
+                0 => job,
+                n => job.state_backend(MapBackend::with_limit([0, 3_000, 30_000][n as usize - 1])),
+            };
+            let job = if start < 5 { job.crash_at(20 + (random >> 32) % 500) } else { job };
+            match job.simulate(random) {
+                Ok(_) => break,
+                Err(error) if error.kind() == ErrorKind::Crash => died += 1,
+                Err(error) => panic!("seed {seed}: {error}"),
+            }
+        }
+        let mut rows = out.take();
+        rows.sort();
+        assert_eq!(rows, lists_by_hand(4_000), "seed {seed}");
+    }
+    assert!(died > 30 && restored > 30, "{died} deaths, {restored} starts from a checkpoint");
+}
+
+/// What the job above should give.
+fn lists_by_hand(count: u64) -> Vec<(u64, Option<u64>, u64)> {
+    let mut lists: Vec<(VecDeque<u64>, VecDeque<(u64, i64)>)> = vec![Default::default(); 3];
+    let (mut rows, mut watermark) = (Vec::new(), i64::MIN);
+    for n in 0..count {
+        let (numbers, texts) = &mut lists[n as usize % 3];
+        texts.retain(|text| text.1 + 2_500 > watermark);
+        let written = if watermark == i64::MIN { n as i64 } else { watermark };
+        numbers.push_back(n);
+        texts.push_back((format!("text {n}").len() as u64, written));
+        match n % 500 {
+            499 => (numbers.clear(), texts.clear()).0,
+            400 => numbers.retain(|n| n % 3 != 1),
+            200..300 => rows.push((n, numbers.pop_front(), texts.len() as u64)),
+            0 => rows.push((n, Some(numbers.iter().sum()), texts.iter().map(|text| text.0).sum())),
+            _ => {}
+        }
+        if n.is_multiple_of(100) {
+            watermark = n as i64;
+        }
+    }
+    rows.sort();
+    rows
 }

@@ -32,12 +32,14 @@ fn kept(sources: &[Source]) -> BTreeMap<&str, &str> {
 /// an example is none: those lines are comments.
 fn counters(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let calls = lines.filter_map(|line| line.split_once("metrics().counter(")).map(|(_, call)| call);
+    let calls = lines
+        .filter_map(|line| line.split_once("metrics().counter(").or(line.split_once("metrics.counter(")));
+    let calls = calls.map(|(_, call)| call);
     calls.filter_map(|call| call.split('"').nth(1)).filter_map(|name| name.rsplit('.').next())
 }
 
 #[test]
 fn counters_are_found() {
-    let text = "cx.metrics().counter(&format!(\"{}.late\", id));\n/// report.counter(\"x\");\ncx.metrics().counter(\"bytes\")";
+    let text = "cx.metrics().counter(&format!(\"{}.late\", id));\n/// report.counter(\"x\");\nself.metrics.counter(\"checkpoints.bytes\")";
     assert_eq!(counters(text).collect::<Vec<_>>(), ["late", "bytes"]);
 }

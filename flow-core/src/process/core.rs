@@ -7,7 +7,7 @@ use super::states::{Moment, On};
 use crate::error::Result;
 use crate::op::operator::{OpError, operator_error};
 use crate::stage::{Faults, Fire, Meta, OpenCx, Push, Stamp};
-use crate::state::{KeyTable, Mode, Timer};
+use crate::state::{Keep, KeyTable, Mode, Timer};
 use crate::time::Timestamp;
 
 /// Timers that fire between two looks at the room downstream.
@@ -80,6 +80,18 @@ where
         self.faults = cx.faults().clone();
         self.around.open(cx, &self.meta.id(), lives);
         opened.map_err(|error| operator_error(&self.meta, &error))
+    }
+
+    /// Says where states go that do not fit into memory, and that large ones are kept in pages.
+    ///
+    /// # Errors
+    /// When the state backend cannot be opened.
+    pub fn keep(&mut self, cx: &OpenCx, hash_of: impl Fn(&K) -> u64 + Send + 'static) -> Result<()>
+    where
+        K: Keep<M>,
+        St: Keep<M>,
+    {
+        self.table.page(cx.space(&self.meta)?, hash_of)
     }
 
     /// Calls `f` for `item` with the state of the key that `is` the item's, made with `insert` where there is none, and passes on

@@ -84,6 +84,8 @@ where
     }
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        let key = self.key.clone();
+        self.core.keep(cx, move |k| key.hash(k))?;
         let opened = self.process.open(cx.context());
         self.core.open(cx, P::LIVES, opened)
     }
@@ -168,7 +170,7 @@ where
         Ok(Shape::Process.of(schema_of_states::<F::Key, P::State, M>(&names)?))
     }
 
-    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+    fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         let ProcessHead { core, key, process, .. } = self;
         let keys = Keys { same: |a: &F::Key, b: &F::Key| key.same(a, b), hash: |k: &F::Key| key.hash(k) };
         let watch = |state: &mut P::State, hash, around: &mut Around<F::Key>| {
@@ -177,6 +179,6 @@ where
                 process.settle(state, Moment::ANEW, &mut 0, watch);
             }
         };
-        restore(&mut core.table, &mut core.around, bytes, &keys, watch, |_| Err(foreign()))
+        restore(&mut core.table, &mut core.around, (group, bytes), &keys, watch, |_| Err(foreign()))
     }
 }

@@ -6,6 +6,7 @@
 //! 1                    timers in event time, as `state/timer_track.rs` writes them
 //! 2                    timers of the clock
 //! 3                    nothing -> what every instance has: of a process beside a stream for all
+//! 4                    pages of what is large in a state, as `state/pages/mod.rs` says
 //! ```
 //!
 //! Timers come back in the order of their numbers, which is that in which they were set; it is kept within a group.
@@ -15,6 +16,7 @@ use super::core::Keys;
 use crate::checkpoint::records::{Part, broken};
 use crate::checkpoint::{Groups, each_entry};
 use crate::error::{Error, Result};
+use crate::state::pages::PAGES;
 use crate::state::{Keep, KeyTable, Mode, read_all, read_timer};
 use crate::time::Timestamp;
 
@@ -50,7 +52,7 @@ type Read<K> = (u64, K, Timestamp, i64);
 pub fn restore<M, K, St, Same, Hash>(
     table: &mut KeyTable<K, St, M>,
     around: &mut Around<K>,
-    bytes: &[u8],
+    (group, bytes): (usize, &[u8]),
     keys: &Keys<Same, Hash>,
     watch: impl Fn(&mut St, u64, &mut Around<K>),
     mut shared: impl FnMut(&[u8]) -> Result<()>,
@@ -64,16 +66,25 @@ where
 {
     K::kept(|| {
         let mut timers: [Vec<Read<K>>; 2] = [Vec::new(), Vec::new()];
+        let mut pages = table.restoring(group);
+        // They are at hand when the states are read, wherever they stand.
+        each_entry(bytes, &mut |name, key, elements| match &mut pages {
+            Some(pages) if name == PAGES => pages.page(key, elements),
+            _ => Ok(()),
+        })?;
         each_entry(bytes, &mut |name, key, value| {
             match name {
                 STATES => {
-                    let (key, mut state) = (read_all::<M, K>(key)?, read_all::<M, St>(value)?);
+                    let key = read_all::<M, K>(key)?;
+                    let read = || read_all::<M, St>(value);
+                    let mut state = if let Some(pages) = &mut pages { pages.read(read) } else { read() }?;
                     let hash = (keys.hash)(&key);
                     watch(&mut state, hash, around);
                     table.reserve(1, &keys.hash);
                     table.entry(hash, |_| false, || (key, state));
                 }
                 SHARED => shared(value)?,
+                PAGES => {}
                 _ => {
                     let of = TIMERS.iter().position(|(_, timers)| *timers == name).ok_or_else(foreign)?;
                     timers[of].push(read_timer(key, value)?);
@@ -81,6 +92,9 @@ where
             }
             Ok(())
         })?;
+        if let Some(pages) = pages {
+            pages.finish();
+        }
         for ((time, _), mut timers) in TIMERS.into_iter().zip(timers) {
             timers.sort_unstable_by_key(|timer| timer.0);
             for (_, key, at, every) in timers {

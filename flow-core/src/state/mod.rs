@@ -9,9 +9,11 @@
 
 mod backend;
 mod codec;
+mod flight;
 mod group;
 mod keep;
 mod key_slots;
+pub(crate) mod pages;
 mod pane;
 mod schema;
 pub(crate) mod shape;

@@ -15,7 +15,8 @@
 //! **Checkpoints.** One of changes has, of what lies here, what has a note; what has been taken out since is in the table's memory, where it counts as changed. A whole
 //! one has everything. Either is read from a snapshot in slices, while the store goes on. Before a table's first checkpoint, which is whole, nothing is noted.
 
-use super::backend::{Changes, Space, StateRead};
+use super::backend::{Changes, Space};
+use super::flight::{Flights, Kind, behind};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
 use crate::exchange::key_group;
@@ -24,15 +25,13 @@ use std::collections::HashSet;
 /// The first byte of keys of entries, and of notes.
 const ENTRY: u8 = 0;
 const NOTE: u8 = 1;
+const ENTRIES: Kind = Kind { records: ENTRY, notes: NOTE };
 
 /// Changes that are written together: bytes at most, about.
 const CHANGES: usize = 1 << 18;
 
 /// Entries that are looked at together.
 const CHUNK: usize = 256;
-
-/// Units that writing an entry costs: see [`Spill::save_more`].
-const COST: usize = 16;
 
 pub(super) struct Spill {
     pub space: Space,
@@ -42,24 +41,9 @@ pub(super) struct Spill {
     count: usize,
     /// Hashes that several keys have.
     shared: HashSet<u64>,
-    /// How many checkpoints have begun, none of which is noted before the first.
-    interval: u32,
-    flight: Option<Flight>,
+    flights: Flights,
     /// For what is read, and for what is made before it is written.
     found: Vec<u8>,
-}
-
-/// A checkpoint being written.
-struct Flight {
-    snapshot: Box<dyn StateRead>,
-    /// Of a whole one, from where entries have not been written.
-    entries: Option<Vec<u8>>,
-    whole: bool,
-    /// From where notes have not been removed; of one of changes what they name is written before.
-    notes: Vec<u8>,
-    interval: u32,
-    out: Groups,
-    section: Section,
 }
 
 /// The key under which entries of this hash lie.
@@ -70,29 +54,10 @@ fn entry_key(hash: u64) -> [u8; 11] {
     key
 }
 
-/// The beginning of the notes of an interval.
-fn notes_of(interval: u32) -> [u8; 5] {
-    let mut key = [NOTE; 5];
-    key[1..].copy_from_slice(&interval.to_be_bytes());
-    key
-}
-
-fn note_key(interval: u32, hash: u64) -> [u8; 15] {
-    let mut key = [NOTE; 15];
-    key[..5].copy_from_slice(&notes_of(interval));
-    key[5..].copy_from_slice(&entry_key(hash)[1..]);
-    key
-}
-
 /// The key group and the hash in an entry's key.
 fn parts_of(key: &[u8]) -> Option<(usize, u64)> {
     let (group, hash) = key.get(1..)?.split_first_chunk()?;
     Some((u16::from_be_bytes(*group).into(), u64::from_be_bytes(hash.try_into().ok()?)))
-}
-
-/// The first key behind `key`.
-fn behind(key: &[u8]) -> Vec<u8> {
-    [key, &[0]].concat()
 }
 
 impl Spill {
@@ -103,8 +68,7 @@ impl Spill {
             changed: 0,
             count: 0,
             shared: HashSet::new(),
-            interval: 0,
-            flight: None,
+            flights: Flights::new(ENTRIES),
             found: Vec::new(),
         }
     }
@@ -164,8 +128,8 @@ impl Spill {
         let written = write(&mut bytes);
         if self.ok(written).is_some() {
             self.changes.put(&entry_key(hash), |out| out.extend_from_slice(&bytes));
-            if changed && self.interval > 0 {
-                self.changes.put(&note_key(self.interval, hash), |_| {});
+            if changed && let Some(note) = self.flights.note(&entry_key(hash)) {
+                self.changes.put(&note, |_| {});
             }
             self.count += 1;
             self.changed(bytes.len());
@@ -205,76 +169,12 @@ impl Spill {
     /// A checkpoint: what lies here, or of that what has been noted, goes to `section` of `out`, as it is now.
     pub fn begin_save(&mut self, out: &Groups, section: Section, whole: bool) {
         while !self.save_more(&mut usize::MAX.clone()) {}
-        let snapshot = self.space.store.snapshot();
-        if let Some(snapshot) = self.ok(snapshot) {
-            let (interval, out) = (self.interval, out.clone());
-            let (entries, notes) = (whole.then(|| vec![ENTRY]), notes_of(interval).to_vec());
-            self.flight = Some(Flight { snapshot, entries, whole, notes, interval, out, section });
-        }
-        self.interval += 1;
+        self.flights.begin(&self.space, out, section, whole);
     }
 
     /// Goes on with it, as far as `left` allows; whether all is written.
     pub fn save_more(&mut self, left: &mut usize) -> bool {
-        let Some(mut flight) = self.flight.take() else { return true };
-        let mut written = Ok(true);
-        while *left > 0 && matches!(written, Ok(true)) {
-            written = match &mut flight.entries {
-                Some(_) => flight.write_entries(left),
-                None => flight.write_noted(left, &mut self.changes),
-            };
-            self.flush();
-        }
-        match self.ok(written) {
-            Some(true) => self.flight = Some(flight),
-            Some(false) => return true,
-            // The job ends.
-            None => return true,
-        }
-        false
-    }
-}
-
-impl Flight {
-    /// Writes entries of a whole checkpoint. Always `true`: there is more to do, in [`Flight::write_noted`] at least.
-    fn write_entries(&mut self, left: &mut usize) -> Result<bool> {
-        let Flight { snapshot, entries, out, section, .. } = self;
-        let Some(from) = entries else { return Ok(true) };
-        let mut next = None;
-        snapshot.scan(&from.clone(), &[NOTE], &mut |key, value| {
-            if let Some((group, _)) = parts_of(key) {
-                out.put_records(section, group, value);
-            }
-            *left = left.saturating_sub(COST);
-            next = (*left == 0).then(|| behind(key));
-            next.is_none()
-        })?;
-        *entries = next;
-        Ok(true)
-    }
-
-    /// Writes entries that have been noted, unless all have been written, and removes the notes. Whether there is more to do.
-    fn write_noted(&mut self, left: &mut usize, changes: &mut Changes) -> Result<bool> {
-        let Flight { snapshot, whole, notes, interval, out, section, .. } = self;
-        let (mut noted, end) = (Vec::new(), notes_of(*interval + 1));
-        snapshot.scan(&notes.clone(), &end, &mut |key, _| {
-            noted.push(key.to_vec());
-            *left = left.saturating_sub(COST);
-            *left > 0 && noted.len() < CHUNK
-        })?;
-        let mut found = Vec::new();
-        for note in &noted {
-            let key = [&[ENTRY], note.get(5..).unwrap_or_default()].concat();
-            if let Some((group, _)) = parts_of(&key)
-                && !*whole
-                && snapshot.get(&key, &mut found)?
-            {
-                out.put_records(section, group, &found);
-            }
-            changes.remove(note);
-            *notes = behind(note);
-        }
-        Ok(!noted.is_empty())
+        self.flights.more(&self.space, &mut self.changes, left)
     }
 }
 

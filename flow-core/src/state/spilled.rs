@@ -3,6 +3,7 @@
 use super::Keep;
 use super::backend::Space;
 use super::keep::Only;
+use super::pages::{Pager, Task, during};
 use super::slots::Slots;
 use super::spill::{Spill, beginning};
 use super::table::{read_all, spread};
@@ -37,14 +38,19 @@ impl<K, V> Spilled<K, V> {
     }
 
     /// From now on there is one.
-    pub(super) fn open<M>(&mut self, space: Space, hash_of: Box<dyn Fn(&K) -> u64 + Send>)
-    where
+    pub(super) fn open<M>(
+        &mut self,
+        space: Space,
+        hash_of: Box<dyn Fn(&K) -> u64 + Send>,
+        pager: Option<Pager>,
+    ) where
         K: Keep<M>,
         V: Keep<M>,
     {
         self.0 = Some(Box::new(Over {
             spill: Spill::new(space),
             hash_of,
+            pager,
             write: |entry, out| {
                 frame(out, |out| entry.0.write(out))?;
                 frame(out, |out| entry.1.write(out))
@@ -61,6 +67,8 @@ impl<K, V> Spilled<K, V> {
 pub struct Over<K, V> {
     spill: Spill,
     hash_of: Box<dyn Fn(&K) -> u64 + Send>,
+    /// Where what is large in an entry goes.
+    pager: Option<Pager>,
     write: fn(&(K, V), &mut Vec<u8>) -> Result<()>,
     read_key: fn(&[u8]) -> Result<K>,
     read_value: fn(&[u8]) -> Result<V>,
@@ -94,8 +102,11 @@ impl<K, V> Over<K, V> {
             if slots.find(spread(hash), |other| (self.hash_of)(&other.0) == hash).is_some() {
                 self.spill.share(hash);
             }
-            let write = self.write;
-            self.spill.put(hash, changed, |out| write(&entry, out));
+            let (write, pager) = (self.write, self.pager.clone());
+            self.spill.put(hash, changed, |out| match pager {
+                Some(pager) => during(Task::Leave { pager, group: key_group(hash) }, || write(&entry, out)).0,
+                None => write(&entry, out),
+            });
             too_many -= 1;
         }
         self.spill.flush();
@@ -125,8 +136,13 @@ impl<K, V> Over<K, V> {
         let Some(entry) = slots.next_taken(&mut self.hand).and_then(|place| slots.get(place)) else { return };
         let mut bytes = Vec::new();
         // What cannot be written is reported when it has to be.
-        if (self.write)(entry, &mut bytes).is_ok() {
-            let now = heap(bytes.len());
+        let (written, task) = match &self.pager {
+            Some(_) => during(Task::Weigh { more: 0 }, || (self.write)(entry, &mut bytes)),
+            None => ((self.write)(entry, &mut bytes), None),
+        };
+        if written.is_ok() {
+            let more = if let Some(Task::Weigh { more }) = task { more } else { 0 };
+            let now = heap(bytes.len() + more);
             self.heap = if self.heap == 0 { now } else { (15 * self.heap + now).div_ceil(16) };
         }
         // Another one next time.
@@ -145,7 +161,7 @@ impl<K, V> Over<K, V> {
         let done = self.each(&found, |over, key, value| {
             let own = if taken.is_none() { Some((over.read_key)(key)?).filter(is) } else { None };
             match own {
-                Some(own) => taken = Some((own, (over.read_value)(value)?)),
+                Some(own) => taken = Some((own, over.load(hash, value)?)),
                 None => append(key, value, &mut rest),
             }
             Ok(())
@@ -163,6 +179,15 @@ impl<K, V> Over<K, V> {
         }
         self.spill.give_back(found);
         taken
+    }
+
+    /// Reads the value of an entry that is taken out.
+    fn load(&self, hash: u64, value: &[u8]) -> Result<V> {
+        let read = self.read_value;
+        match self.pager.clone() {
+            Some(pager) => during(Task::Load { pager, group: key_group(hash) }, || read(value)).0,
+            None => read(value),
+        }
     }
 
     /// Shows the entries in `bytes`.

@@ -5,6 +5,9 @@
 
 use super::backend::Space;
 use super::keep::Only;
+use super::pages::{
+    Collected, GonePages, PAGES, Pager, Restoring, section as pages_section, write_gone as write_pages_gone,
+};
 use super::slots::{Place, Slots};
 use super::spilled::Spilled;
 use super::track::{Tracked, next_gone};
@@ -23,11 +26,13 @@ pub struct KeyTable<K, V, M: Mode = Volatile> {
     slots: Slots<(K, V), TrackedIn<M, (K, V)>>,
     /// Entries that are not in memory.
     spilled: M::Only<Spilled<K, V>>,
+    /// Where what is large in an entry goes, if it does not stand in it.
+    pages: M::Only<Option<Pager>>,
 }
 
 impl<K, V, M: Mode> Default for KeyTable<K, V, M> {
     fn default() -> Self {
-        KeyTable { slots: Slots::for_entries(1), spilled: Default::default() }
+        KeyTable { slots: Slots::for_entries(1), spilled: Default::default(), pages: Default::default() }
     }
 }
 
@@ -61,10 +66,36 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         let Some(space) = space else { return Ok(()) };
         K::kept(|| {
             if let Some(spilled) = self.spilled.get() {
-                spilled.open::<M>(space, Box::new(hash_of));
+                let pager = self.pages.look().and_then(Clone::clone);
+                spilled.open::<M>(space, Box::new(hash_of), pager);
             }
             Ok(())
         })
+    }
+
+    /// The same, with or without a state backend, of a table whose entries may have [pages](super::pages). Of such a table nobody asks for
+    /// [`KeyTable::retain`].
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn page(
+        &mut self,
+        space: Option<Space>,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        V: Keep<M>,
+    {
+        if let Some(pages) = self.pages.get() {
+            *pages = Some(Pager::new(space.clone()));
+        }
+        self.spill(space, hash_of)
+    }
+
+    /// Before entries of a key group are restored of which some may have pages.
+    pub(crate) fn restoring(&self, group: usize) -> Option<Restoring> {
+        Some(Restoring::new(self.pages.look()?.clone()?, group))
     }
 
     /// Whether there is none.
@@ -87,6 +118,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     #[cold]
     #[inline(never)]
     pub fn retain(&mut self, stays: impl Fn(&V) -> bool, hash_of: impl Fn(&K) -> u64) {
+        debug_assert!(self.pages.look().is_none_or(Option::is_none), "entries that have pages are retained");
         let limit = self.slots.bytes();
         let mut kept = self.slots.successor(self.slots.iter().filter(|e| stays(&e.1)).count().max(1));
         self.slots.drain(|e, changed| {
@@ -114,7 +146,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
     ) -> &mut (K, V) {
-        let KeyTable { slots, spilled } = self;
+        let KeyTable { slots, spilled, .. } = self;
         let make = || spilled.get().and_then(|spilled| spilled.on()?.take(hash, &is)).unwrap_or_else(insert);
         slots.view().entry(spread(hash), |e| is(&e.0), make).1
     }
@@ -151,7 +183,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     /// Gets the entry of a key back into memory, if it is not there but in the store.
     #[inline]
     fn fetch(&mut self, hash: u64, is: &dyn Fn(&K) -> bool) -> Option<Place> {
-        let KeyTable { slots, spilled } = self;
+        let KeyTable { slots, spilled, .. } = self;
         let over = spilled.get()?.on()?;
         // Before: what leaves must not pass by what comes back, which is nowhere meanwhile.
         over.make_room(slots, 1);
@@ -212,28 +244,43 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
             let section = out.section(part, name, &[]);
             let (store, mut whole) = (section.clone(), out.is_whole());
             let groups = out;
+            let pager = self.pages.look().and_then(Clone::clone);
+            let pages = pager.as_ref().map(|pager| (pages_section(groups, part), pager.gone()));
+            whole |= pages.as_ref().is_some_and(|pages| pages.1.is_none());
             let out = out.clone();
             self.slots.begin_save(|tracked| {
                 let gone = tracked.gone.since_last(|entry, out| entry.0.write(out));
-                match &gone {
-                    Some(gone) if !out.is_whole() => write_gone(gone, &section, &out),
-                    None if !out.is_whole() => out.drop_sections(part, name),
-                    _ => {}
-                }
                 whole |= gone.is_none();
+                changes(groups, part, name, &section, gone.filter(|_| !whole));
+                if let Some((of_pages, gone)) = &pages {
+                    pages_changes(groups, part, of_pages, gone.as_deref().filter(|_| !whole));
+                }
+                let collected = pager
+                    .clone()
+                    .zip(pages.as_ref())
+                    .map(|(pager, pages)| Collected::new(pager, pages.0.clone(), whole));
                 let save = move |entries: super::slots::Entries<'_, (K, V)>| {
                     let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
                     out.put(
                         &section,
                         hashed,
                         |e, out| write_key(&e.0, &hash_of, out),
-                        |e, out| e.1.write(out),
+                        |e, out| match &collected {
+                            Some(pages) => pages.of(key_group(hash_of(&e.0)), || e.1.write(out)),
+                            None => e.1.write(out),
+                        },
                     );
+                    if let Some(pages) = &collected {
+                        pages.hand_on(&out);
+                    }
                 };
                 tracked.begin(whole, Box::new(save));
             });
             if let Some(over) = self.spilled.get().and_then(Spilled::on) {
                 over.begin_save(groups, store, whole);
+            }
+            if let Some((pager, pages)) = pager.zip(pages) {
+                pager.begin_save(groups, pages.0, whole);
             }
             Ok(())
         })
@@ -241,8 +288,10 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
 
     /// Goes on with what [`KeyTable::begin_save`] began, as far as `left` allows; whether that is written.
     pub(crate) fn save_more(&mut self, left: &mut usize) -> bool {
-        let KeyTable { slots, spilled } = self;
-        slots.save_more(left) && spilled.get().and_then(Spilled::on).is_none_or(|over| over.save_more(left))
+        let KeyTable { slots, spilled, pages } = self;
+        slots.save_more(left)
+            && spilled.get().and_then(Spilled::on).is_none_or(|over| over.save_more(left))
+            && pages.look().and_then(Option::as_ref).is_none_or(|pages| pages.save_more(left))
     }
 
     /// Adds the entries of a checkpoint.
@@ -304,6 +353,26 @@ fn grow<K, V, O: Only<Tracked<(K, V)>>>(slots: &mut Slots<(K, V), O>, n: usize, 
         larger.put(spread(hash_of(&e.0)), e, changed);
     });
     *slots = larger;
+}
+
+/// Of a checkpoint of changes: what has gone since the last one; where that is not known, that all is written anew.
+#[inline(never)]
+fn changes(out: &Groups, part: Part, name: &[u8], section: &Section, gone: Option<Vec<u8>>) {
+    match gone {
+        Some(gone) => write_gone(&gone, section, out),
+        None if !out.is_whole() => out.drop_sections(part, name),
+        None => {}
+    }
+}
+
+/// The same of pages.
+#[inline(never)]
+fn pages_changes(out: &Groups, part: Part, section: &Section, gone: Option<&[GonePages]>) {
+    match gone {
+        Some(gone) => write_pages_gone(gone, section, out),
+        None if !out.is_whole() => out.drop_sections(part, PAGES),
+        None => {}
+    }
 }
 
 /// Writes the keys that have left a table.

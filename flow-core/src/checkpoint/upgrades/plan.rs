@@ -1,7 +1,7 @@
 //! Which conversions lead from the types of a checkpoint to those of now.
 
 use super::{Convert, Known, Type, Upgrades, inner_name, type_text};
-use crate::state::shape::{Defs, Fields, Node, State, same};
+use crate::state::shape::{Defs, Fields, Node, State, list_of, lists_in, same};
 use std::borrow::Cow;
 
 /// What is done with a value.
@@ -12,6 +12,26 @@ pub(super) enum Plan {
     Convert(Vec<Convert>),
     /// This is done with what is inside: one for all elements, or for each field.
     Inside(Vec<Plan>),
+    /// A list as it was before there were pages: this is done with its elements, and it has none.
+    Unpaged(Box<Plan>),
+}
+
+impl Plan {
+    /// Whether lists in a value of this type, which may have pages, are other ones behind it.
+    pub fn changes_lists(&self, node: &Node) -> bool {
+        match self {
+            Plan::Same | Plan::Unpaged(_) => false,
+            Plan::Inside(plans) if list_of(node).is_none() => {
+                let all = inside(node).into_iter().zip(plans);
+                all.into_iter().any(|(node, plan)| plan.changes_lists(node))
+            }
+            Plan::Inside(_) | Plan::Convert(_) => {
+                let mut lists = Vec::new();
+                lists_in(node, &mut lists);
+                !lists.is_empty()
+            }
+        }
+    }
 }
 
 /// A type with the enums it is read by.
@@ -133,6 +153,9 @@ impl Search<'_> {
             return Ok(Plan::Convert(chain));
         }
         let (od, nd) = (old.1, new.1);
+        if let (Node::Seq(_), Some(elements)) = (old.0, list_of(new.0)) {
+            return Ok(Plan::Unpaged(Box::new(self.plan(old, (elements, nd))?)));
+        }
         let one =
             |search: &mut Self, a: &Node, b: &Node| Ok(Plan::Inside(vec![search.plan((a, od), (b, nd))?]));
         let inner = match (old.0, new.0) {

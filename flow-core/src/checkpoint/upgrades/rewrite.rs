@@ -2,7 +2,8 @@
 
 use super::plan::Plan;
 use crate::checkpoint::records::{Record, Records, framed, section};
-use crate::state::shape::{Area, Defs, Fault, Node, State, decode, skip};
+use crate::state::pages::PAGES;
+use crate::state::shape::{Area, Defs, Fault, Node, Section, State, decode, skip};
 
 /// What is wrong, and with which key, if that is known.
 type Wrong = (Option<String>, Fault);
@@ -11,16 +12,28 @@ fn nobody(what: impl ToString) -> Wrong {
     (None, what.to_string())
 }
 
+/// Why lists of another type are refused.
+const LONG_LIST: &str = "there is a list among it that is so long that it lies in pages, and those cannot be converted: keep the type of the list's elements, and let the new one be a state of its own";
+
+fn is_pages(area: &Area) -> bool {
+    matches!(area, Area::Entries { section: Section::Named(PAGES), .. })
+}
+
 /// The records of a group, their values converted by `plans`, one for each value of the state.
 pub(super) fn group(old: &State, plans: &[Plan], bytes: &[u8]) -> Result<Vec<u8>, Wrong> {
     let (mut out, mut area) = (Vec::new(), None);
     let layout = old.slots();
     let walk = Walk { state: old, plans };
+    let mut values = old.values.iter().zip(plans);
+    let changes_lists = values.any(|(value, plan)| plan.changes_lists(&value.node));
     for record in Records(bytes) {
         match record.map_err(nobody)? {
             Record::Section { name, header } => {
                 section(name, header, &mut out);
                 area = layout.area_of(name).map(|at| &layout.areas[at]);
+            }
+            Record::Put { .. } if changes_lists && area.is_some_and(is_pages) => {
+                return Err(nobody(LONG_LIST));
             }
             Record::Put { key, value } => {
                 framed(1, key, &mut out);
@@ -153,6 +166,12 @@ fn rewrite(plan: &Plan, node: &Node, defs: &Defs, bytes: &mut &[u8], out: &mut V
             Ok(())
         }
         Plan::Inside(plans) => inside(plans, node, defs, bytes, out),
+        Plan::Unpaged(plan) => {
+            rewrite(plan, node, defs, bytes, out)?;
+            // It says of no pages.
+            out.push(0);
+            Ok(())
+        }
     }
 }
 

@@ -200,3 +200,40 @@ fn upgrades_that_can_never_be_right_are_refused() {
         assert!(error.contains(what), "{what}: {error}");
     }
 }
+
+/// A list that is written as `ListState` was before it had pages, and as it is.
+#[test]
+fn lists_get_pages_and_pages_are_not_converted() {
+    let list = |of: &str| format!("(seq<({of}, i64)>, option<(u64, u64, u64, u64, i64, bool)>)");
+    let process = |a: &str, b: &str| Kind::Process.of(format!("u8 -> {{ a: {a}, b: {b} }}"));
+    let old = (vec![(7u64, 1i64), (300, 2)], 9u8);
+    let one = |value: Vec<u8>| group(&[Part::Head as u8, 0], &[(vec![9], value)]);
+    let upgrading =
+        of(&[], &process("seq<(u64, i64)>", "u8"), &process(&list("u64"), "u8")).unwrap().unwrap();
+    let converted = upgrading.group(0, &one(bytes(&old))).unwrap();
+    type Header = Option<(u64, u64, u64, u64, i64, bool)>;
+    let now = bytes(&((old.0.clone(), Header::None), 9u8));
+    assert_eq!(values(&converted)[0], now);
+    // Its elements change, too.
+    let to_text = || [upgrade("a/op/a", |old: u64| old.to_string())];
+    let upgrading =
+        of(&to_text(), &process("seq<(u64, i64)>", "u8"), &process(&list("string"), "u8")).unwrap().unwrap();
+    let texts = (vec![("7", 1i64), ("300", 2)], Header::None);
+    assert_eq!(values(&upgrading.group(0, &one(bytes(&old))).unwrap()), [bytes(&(texts.clone(), 9u8))]);
+    // As it is now: where there are pages they stay what they are, and are refused where they should not.
+    let paged = |value: Vec<u8>| {
+        let mut all = one(value);
+        all.extend(group(&[Part::Head as u8, 4], &[(vec![1; 16], bytes(&vec![(1u64, 2i64)]))]));
+        all
+    };
+    let upgrading =
+        of(&to_text(), &process(&list("u64"), "u8"), &process(&list("string"), "u8")).unwrap().unwrap();
+    assert_eq!(values(&upgrading.group(0, &one(now.clone())).unwrap()), [bytes(&(texts, 9u8))]);
+    let error = upgrading.group(0, &paged(now.clone())).unwrap_err().to_string();
+    assert!(error.contains("lies in pages"), "{error}");
+    let other = [upgrade("a/op/b", |old: u8| old.to_string())];
+    let upgrading =
+        of(&other, &process(&list("u64"), "u8"), &process(&list("u64"), "string")).unwrap().unwrap();
+    let expected = bytes(&((old.0, Header::None), "9"));
+    assert_eq!(upgrading.group(0, &paged(now)).unwrap(), paged(expected));
+}

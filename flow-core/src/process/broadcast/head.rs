@@ -94,6 +94,7 @@ where
     }
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.core.keep(cx, hash_key)?;
         let opened = self.process.open(cx.context());
         self.core.open(cx, P::LIVES, opened)
     }
@@ -193,7 +194,7 @@ where
         Ok(Shape::BroadcastProcess.of(and_schema::<P::Shared, M>(states)?))
     }
 
-    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+    fn restore(&mut self, group: usize, bytes: &[u8]) -> Result<()> {
         let BroadcastHead { core, shared, heard, process, .. } = self;
         let watch = |state: &mut P::State, hash, around: &mut Around<Q>| {
             if P::LIVES {
@@ -201,7 +202,7 @@ where
                 process.settle(state, Moment::ANEW, &mut 0, watch);
             }
         };
-        restore(&mut core.table, &mut core.around, bytes, &keys::<Q>(), watch, |value| {
+        restore(&mut core.table, &mut core.around, (group, bytes), &keys::<Q>(), watch, |value| {
             (*shared, *heard) = (read_all::<M, P::Shared>(value)?, true);
             Ok(())
         })

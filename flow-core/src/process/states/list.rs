@@ -1,15 +1,24 @@
 //! A list of a key: Flink's `ListState`.
 
+mod paged;
+#[cfg(test)]
+mod tests;
+mod write;
+
 use super::Entries;
 use super::ttl::{Now, Ttl, UNSTAMPED};
-use serde_core::de::Deserializer;
-use serde_core::ser::Serializer;
-use serde_core::{Deserialize, Serialize};
-use std::cell::Cell;
+use paged::Paged;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+
+/// A value and when it was written.
+type Entry<T> = (T, Cell<i64>);
 
 /// A list of `T` in the state of a key. With a time to live each entry has its own; entries that are there in the beginning live
 /// from the first use of their key. When the last has gone the state of the key begins anew.
+///
+/// A long list is kept in pages: of a checkpoint of changes, and on the way to a state backend, only those are written that have changed. [`push`](Self::push) and
+/// [`pop_front`](Self::pop_front) cost the same however long it is; [`iter`](Self::iter) and [`retain`](Self::retain) load all of it.
 ///
 /// ```
 /// use flow_core::process::ListState;
@@ -19,8 +28,10 @@ use std::collections::VecDeque;
 /// assert_eq!((last.iter().sum::<i32>(), last.pop_front(), last.len()), (3, Some(1), 1));
 /// ```
 pub struct ListState<T> {
-    /// Values and when each was written. In a call none has expired: [`Entries::at`] stands before it.
-    entries: VecDeque<(T, Cell<i64>)>,
+    /// Those behind what lies in a store: all, if nothing does. In a call none has expired: [`Entries::at`] stands before it.
+    entries: VecDeque<Entry<T>>,
+    /// What there is of pages, once there are some.
+    paged: RefCell<Option<Box<Paged<T>>>>,
     /// None was written before that.
     oldest: i64,
     /// Whether the first may not be the oldest: one behind it was written before the first watermark, or the first was read.
@@ -33,7 +44,8 @@ pub struct ListState<T> {
 impl<T> Default for ListState<T> {
     fn default() -> Self {
         let (entries, mixed) = (VecDeque::new(), Cell::new(false));
-        ListState { entries, oldest: i64::MAX, mixed, ttl: None, now: UNSTAMPED, watched: i64::MAX }
+        let paged = RefCell::new(None);
+        ListState { entries, paged, oldest: i64::MAX, mixed, ttl: None, now: UNSTAMPED, watched: i64::MAX }
     }
 }
 
@@ -55,95 +67,144 @@ impl<T> ListState<T> {
 
     /// Takes the first out.
     pub fn pop_front(&mut self) -> Option<T> {
-        self.entries.pop_front().map(|first| first.0)
+        match self.paged.get_mut() {
+            None => self.entries.pop_front().map(|first| first.0),
+            Some(paged) => paged.pop_front(&mut self.entries),
+        }
     }
 
-    /// The values, from the first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+    /// The values, from the first. All of them are loaded, where they are not in memory.
+    pub fn iter(&mut self) -> impl DoubleEndedIterator<Item = &T> {
         let renews = self.ttl.is_some_and(|ttl| ttl.renews);
+        self.load_all();
+        if renews {
+            self.changed();
+        }
+        let (now, mixed) = (self.now, &self.mixed);
         self.entries.iter().map(move |(value, written)| {
             if renews {
-                written.set(self.now.write.max(written.get()));
-                self.mixed.set(true);
+                written.set(now.write.max(written.get()));
+                mixed.set(true);
             }
             value
         })
     }
 
-    /// Keeps those for which `keep` says so.
+    /// Keeps those for which `keep` says so. All are loaded, where they are not in memory.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        self.load_all();
+        let before = self.entries.len();
         self.entries.retain(|entry| keep(&entry.0));
+        if self.entries.len() < before {
+            self.changed();
+        }
+    }
+
+    /// All elements are in memory.
+    fn load_all(&mut self) {
+        if let Some(paged) = self.paged.get_mut() {
+            paged.load_all(&mut self.entries);
+        }
+    }
+
+    /// All elements are in memory, and are not what they were.
+    fn changed(&mut self) {
+        if let Some(paged) = self.paged.get_mut() {
+            paged.changed(self.entries.len());
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.len() + self.paged.borrow().as_ref().map_or(0, |paged| paged.others())
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
+        *self.paged.get_mut() = None;
         self.entries.clear();
+    }
+
+    /// When the first was written.
+    fn first_written(&mut self) -> Option<i64> {
+        match self.paged.get_mut() {
+            None => self.entries.front().map(|first| first.1.get()),
+            Some(paged) => paged.first_written(&mut self.entries),
+        }
     }
 
     /// Takes out what has expired, wherever it stands.
     fn expire(&mut self, ttl: Ttl, now: i64) {
         if self.mixed.get() {
-            self.entries.retain(|entry| !ttl.is_over(entry.1.get(), now));
+            self.retain_entries(|written| !ttl.is_over(written, now));
             let times = || self.entries.iter().map(|entry| entry.1.get());
             self.mixed.set(!times().is_sorted());
             self.oldest = times().min().unwrap_or(i64::MAX);
             return;
         }
-        while self.entries.front().is_some_and(|first| ttl.is_over(first.1.get(), now)) {
-            self.entries.pop_front();
+        let mut first = self.first_written();
+        while first.is_some_and(|written| ttl.is_over(written, now)) && self.pop_front().is_some() {
+            first = self.first_written();
         }
-        self.oldest = self.entries.front().map_or(i64::MAX, |first| first.1.get());
+        self.oldest = first.unwrap_or(i64::MAX);
+    }
+
+    fn retain_entries(&mut self, keep: impl Fn(i64) -> bool) {
+        self.load_all();
+        let before = self.entries.len();
+        self.entries.retain(|entry| keep(entry.1.get()));
+        if self.entries.len() < before {
+            self.changed();
+        }
+    }
+
+    /// What is there was written before anybody said that it expires: in its beginning, in this call, or before it was restored.
+    fn stamp(&mut self, now: Now) {
+        // Where some lie in a store it is known of all when they were written.
+        if self.paged.get_mut().is_some() && self.oldest != UNSTAMPED.write {
+            return;
+        }
+        self.load_all();
+        let mut changed = false;
+        for (_, written) in &self.entries {
+            if written.get() == UNSTAMPED.write {
+                written.set(now.write);
+                changed = true;
+            }
+        }
+        if changed {
+            self.changed();
+        }
+        (self.oldest, self.mixed) = (UNSTAMPED.write, Cell::new(true));
     }
 }
 
 impl<T: Send + 'static> Entries for ListState<T> {
     fn at(&mut self, ttl: Ttl, now: Now) -> u64 {
         if self.ttl.replace(ttl).is_none() {
-            for (_, written) in &self.entries {
-                if written.get() == UNSTAMPED.write {
-                    written.set(now.write);
-                }
-            }
-            (self.oldest, self.mixed) = (UNSTAMPED.write, Cell::new(true));
+            self.stamp(now);
         }
         self.now = now;
-        let before = self.entries.len();
+        let before = self.len();
         if self.oldest == UNSTAMPED.write || ttl.is_over(self.oldest, now.read) {
             self.expire(ttl, now.read);
         }
-        (before - self.entries.len()) as u64
+        (before - self.len()) as u64
     }
 
     fn first(&self) -> Option<i64> {
-        self.entries.front()?;
+        if self.is_empty() {
+            return None;
+        }
         Some(self.ttl?.end(self.oldest).unwrap_or(i64::MAX))
     }
 
     fn watched(&mut self) -> &mut i64 {
         &mut self.watched
-    }
-}
-
-impl<T: Serialize> Serialize for ListState<T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.entries.iter().map(|(value, written)| (value, written.get())))
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListState<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let entries = Vec::<(T, i64)>::deserialize(from)?;
-        let entries = entries.into_iter().map(|(value, written)| (value, Cell::new(written))).collect();
-        Ok(ListState { entries, ..ListState::default() })
     }
 }

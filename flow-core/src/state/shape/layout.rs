@@ -5,6 +5,7 @@
 
 use super::{Defs, Fields, Int, Node, text, type_of};
 use crate::checkpoint::records::Part;
+use crate::state::pages::PAGES;
 
 /// Which operator writes the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,6 +194,8 @@ fn process() -> Vec<Area> {
         entries(&[0], "", KEY, ONE),
         entries(&[1], "timers", timer(), COUNT),
         entries(&[2], "processing timers", timer(), COUNT),
+        // What the elements are is said by the list whose pages they are.
+        entries(PAGES, "pages", fields([("list", COUNT), ("page", COUNT)]), Node::Rest(Box::new(FLAG))),
     ]
 }
 
@@ -315,6 +318,7 @@ impl State {
     /// The same with the types of this state in it.
     pub(crate) fn layout(&self) -> Layout {
         let mut layout = self.slots();
+        self.fill_pages(&mut layout);
         for area in &mut layout.areas {
             match area {
                 Area::Entries { key, value, .. } => {
@@ -325,6 +329,18 @@ impl State {
             }
         }
         layout
+    }
+
+    /// Where all lists are of one type, so are the elements of all pages.
+    fn fill_pages(&self, layout: &mut Layout) {
+        let mut lists = Vec::new();
+        self.values.iter().for_each(|value| lists_in(&value.node, &mut lists));
+        lists.dedup();
+        for area in &mut layout.areas {
+            if let (Area::Entries { section: Section::Named(PAGES), value, .. }, [one]) = (area, &lists[..]) {
+                *value = (*one).clone();
+            }
+        }
     }
 
     fn fill(&self, node: &mut Node) {
@@ -357,4 +373,29 @@ fn named(schema: &str, names: &[String]) -> Option<String> {
     }
     (node == Node::Unit && !fields.is_empty()).then_some(())?;
     Some(text(&Node::Struct(String::new(), Fields::Named(fields)), &defs))
+}
+
+/// The elements that stand in a `ListState` itself, if the type is one: those of its pages are of the same type.
+pub(crate) fn list_of(node: &Node) -> Option<&Node> {
+    let Node::Tuple(parts) = node else { return None };
+    let [elements @ Node::Seq(element), Node::Option(header)] = &parts[..] else { return None };
+    let (Node::Tuple(element), Node::Tuple(header)) = (&**element, &**header) else { return None };
+    let int = |signed| Node::Int(Int { signed, bits: 64 });
+    let [owner, first, end, length] = [const { false }; 4].map(int);
+    let is_list = element.get(1) == Some(&int(true)) && element.len() == 2;
+    (is_list && header[..] == [owner, first, end, length, int(true), Node::Bool]).then_some(elements)
+}
+
+/// The lists in a type, as [`list_of`] says.
+pub(crate) fn lists_in<'a>(node: &'a Node, lists: &mut Vec<&'a Node>) {
+    match list_of(node) {
+        Some(list) => lists.push(list),
+        None => match node {
+            Node::Option(inner) | Node::Seq(inner) => lists_in(inner, lists),
+            Node::Map(key, value) => [key, value].into_iter().for_each(|node| lists_in(node, lists)),
+            Node::Tuple(nodes) => nodes.iter().for_each(|node| lists_in(node, lists)),
+            Node::Struct(_, fields) => fields.nodes().into_iter().for_each(|node| lists_in(node, lists)),
+            _ => {}
+        },
+    }
 }

@@ -16,7 +16,9 @@ mod tests;
 
 pub(crate) use decode::{decode, skip, take, take_length};
 pub(crate) use encode::{encode, put};
-pub(crate) use layout::{Area, Kind, Layout, Section, State, Value, on_the_clock, states_of};
+pub(crate) use layout::{
+    Area, Kind, Layout, Section, State, Value, list_of, lists_in, on_the_clock, states_of,
+};
 pub(crate) use parse::{state, type_of};
 
 use std::fmt::Write;

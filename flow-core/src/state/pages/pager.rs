@@ -1,0 +1,294 @@
+//! Where the pages of a table's entries go.
+
+use super::super::backend::{Changes, Space};
+use super::super::flight::{Flights, Kind};
+use crate::checkpoint::records::{broken, framed};
+use crate::checkpoint::{Groups, Section};
+use crate::error::Result;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+const KIND: Kind = Kind { records: 2, notes: 3 };
+
+/// Bytes of changes that wait to be written together, about.
+const CHANGES: usize = 1 << 16;
+
+/// So many runs of pages that are gone are kept for the next checkpoint; beyond that it is whole.
+const GONE_MAX: usize = if cfg!(test) { 8 } else { 1 << 16 };
+
+/// When something is kept in pages, and how large they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Elements that never are.
+    pub few: usize,
+    /// Bytes of elements that are not.
+    pub inline: usize,
+    /// Bytes of a page, about.
+    pub page: usize,
+    /// Elements of a page, at least and at most.
+    pub elements: (usize, usize),
+}
+
+const LIMITS: Limits = Limits { few: 16, inline: 4096, page: 2048, elements: (8, 1024) };
+
+#[cfg(not(test))]
+fn limits() -> Limits {
+    LIMITS
+}
+
+#[cfg(test)]
+thread_local! {
+    static OF_TEST: std::cell::Cell<Limits> = const { std::cell::Cell::new(LIMITS) };
+}
+
+#[cfg(test)]
+fn limits() -> Limits {
+    OF_TEST.get()
+}
+
+/// Pagers that are made in `f` have these limits.
+#[cfg(test)]
+pub(crate) fn with_limits<R>(limits: Limits, f: impl FnOnce() -> R) -> R {
+    let before = OF_TEST.replace(limits);
+    let done = f();
+    OF_TEST.set(before);
+    done
+}
+
+/// A group, an owner, and which of its pages.
+pub(crate) type GonePages = (usize, u64, Range<u64>);
+
+/// The pages of one table. A clone is the same one; one thread alone uses it at a time.
+#[derive(Clone)]
+pub(crate) struct Pager(Arc<Mutex<Inner>>);
+
+struct Inner {
+    space: Option<Space>,
+    limits: Limits,
+    /// The number of the next owner.
+    next: u64,
+    /// What has gone since the last checkpoint: group, owner, pages.
+    gone: Vec<GonePages>,
+    /// Whether there has been a checkpoint: before the first nobody asks what has gone.
+    noting: bool,
+    /// There was too much of it.
+    lost: bool,
+    changes: Changes,
+    waiting: usize,
+    flights: Flights,
+}
+
+/// The key of a page in a checkpoint.
+pub(super) fn key_of(owner: u64, page: u64) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&owner.to_le_bytes());
+    key[8..].copy_from_slice(&page.to_le_bytes());
+    key
+}
+
+/// What such a key says.
+pub(super) fn page_of(key: &[u8]) -> Option<(u64, u64)> {
+    let (owner, page) = key.split_first_chunk()?;
+    Some((u64::from_le_bytes(*owner), u64::from_le_bytes(page.try_into().ok()?)))
+}
+
+/// Appends the record of a page.
+pub(super) fn record(owner: u64, page: u64, elements: &[u8], out: &mut Vec<u8>) {
+    framed(1, &key_of(owner, page), out);
+    framed(1, elements, out);
+}
+
+/// The elements in the record of a page.
+fn elements_of(record: &[u8]) -> Result<Vec<u8>> {
+    use crate::checkpoint::records::{Record, Records};
+    match Records(record).next() {
+        Some(Ok(Record::Put { value, .. })) => Ok(value.to_vec()),
+        _ => Err(broken("a page is not in its store")),
+    }
+}
+
+impl Pager {
+    /// Of a table whose entries go to `space`, if there is one.
+    pub fn new(space: Option<Space>) -> Self {
+        Pager(Arc::new(Mutex::new(Inner {
+            space,
+            limits: limits(),
+            next: 1,
+            gone: Vec::new(),
+            noting: false,
+            lost: false,
+            changes: Changes::default(),
+            waiting: 0,
+            flights: Flights::new(KIND),
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is a store.
+    pub fn has_store(&self) -> bool {
+        self.lock().space.is_some()
+    }
+
+    /// See [`Limits`].
+    pub fn limits(&self) -> Limits {
+        self.lock().limits
+    }
+
+    /// Where an owner in a group has its pages; a new one without a number.
+    pub fn home(&self, group: usize, owner: Option<u64>) -> Home {
+        let mut inner = self.lock();
+        let owner = owner.unwrap_or(inner.next);
+        inner.next = inner.next.max(owner.saturating_add(1));
+        Home { pager: self.clone(), group, owner }
+    }
+
+    /// What has gone since this was asked last, with which [`Pager::write_gone`] is called; none where the checkpoint has to have all.
+    pub fn gone(&self) -> Option<Vec<GonePages>> {
+        let mut inner = self.lock();
+        let known = std::mem::replace(&mut inner.noting, true) && !std::mem::take(&mut inner.lost);
+        let gone = std::mem::take(&mut inner.gone);
+        known.then_some(gone)
+    }
+
+    /// A checkpoint: the pages in the store, or those of them that have changed, go to `section` of `out`, as they are now.
+    pub fn begin_save(&self, out: &Groups, section: Section, whole: bool) {
+        while !self.save_more(&mut usize::MAX.clone()) {}
+        let mut inner = self.lock();
+        inner.flush();
+        let Inner { space, flights, .. } = &mut *inner;
+        if let Some(space) = space {
+            flights.begin(space, out, section, whole);
+        }
+    }
+
+    /// Goes on with it, as far as `left` allows; whether all is written.
+    pub fn save_more(&self, left: &mut usize) -> bool {
+        let mut inner = self.lock();
+        inner.waiting = 0;
+        let Inner { space, flights, changes, .. } = &mut *inner;
+        space.as_ref().is_none_or(|space| flights.more(space, changes, left))
+    }
+}
+
+/// Writes what [`Pager::gone`] gave.
+pub(in super::super) fn write_gone(gone: &[GonePages], section: &Section, out: &Groups) {
+    for (group, owner, pages) in gone {
+        for page in pages.clone() {
+            out.remove(section, *group, &key_of(*owner, page));
+        }
+    }
+}
+
+impl Inner {
+    fn flush(&mut self) {
+        if let Some(space) = &self.space
+            && !self.changes.is_empty()
+        {
+            if let Err(error) = space.store.write(&self.changes) {
+                space.report(error);
+            }
+            self.changes.clear();
+        }
+        self.waiting = 0;
+    }
+
+    fn wait(&mut self, bytes: usize) {
+        self.waiting += bytes;
+        if self.waiting >= CHANGES {
+            self.flush();
+        }
+    }
+}
+
+/// Whose pages they are.
+pub(crate) struct Home {
+    pager: Pager,
+    group: usize,
+    owner: u64,
+}
+
+impl Home {
+    /// The number of the owner.
+    pub fn owner(&self) -> u64 {
+        self.owner
+    }
+
+    /// Whether there is a store.
+    pub fn has_store(&self) -> bool {
+        self.pager.has_store()
+    }
+
+    fn key(&self, page: u64) -> [u8; 19] {
+        let mut key = [KIND.records; 19];
+        key[1..3].copy_from_slice(&(self.group as u16).to_be_bytes());
+        key[3..11].copy_from_slice(&self.owner.to_be_bytes());
+        key[11..].copy_from_slice(&page.to_be_bytes());
+        key
+    }
+
+    /// Appends the record of a page to those of a checkpoint.
+    pub fn record(&self, page: u64, elements: &[u8], out: &mut Vec<u8>) {
+        record(self.owner, page, elements, out);
+    }
+
+    /// Puts a page into the store; `changed` says whether it is not as the last checkpoint has it.
+    pub fn put(&self, page: u64, changed: bool, elements: &[u8]) {
+        let (mut inner, key) = (self.pager.lock(), self.key(page));
+        inner.changes.put(&key, |out| record(self.owner, page, elements, out));
+        if changed && let Some(note) = inner.flights.note(&key) {
+            inner.changes.put(&note, |_| {});
+        }
+        inner.wait(elements.len() + 64);
+    }
+
+    /// A copy of a page in the store.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn look(&self, page: u64) -> Result<Vec<u8>> {
+        let mut inner = self.pager.lock();
+        inner.flush();
+        let mut found = Vec::new();
+        let Some(space) = &inner.space else { return Err(broken("a page has no store")) };
+        space.store.get(&self.key(page), &mut found)?;
+        elements_of(&found)
+    }
+
+    /// Takes pages out of the store.
+    pub fn forget(&self, pages: Range<u64>) {
+        let mut inner = self.pager.lock();
+        for page in pages {
+            inner.changes.remove(&self.key(page));
+            inner.wait(64);
+        }
+    }
+
+    /// These pages, which a checkpoint may have, are gone.
+    pub fn gone(&self, pages: Range<u64>) {
+        let mut inner = self.pager.lock();
+        if pages.is_empty() || !inner.noting || inner.lost {
+            return;
+        }
+        if let Some(last) = inner.gone.last_mut()
+            && (last.0, last.1, last.2.end) == (self.group, self.owner, pages.start)
+        {
+            last.2.end = pages.end;
+            return;
+        }
+        inner.gone.push((self.group, self.owner, pages));
+        if inner.gone.len() > GONE_MAX {
+            (inner.lost, inner.gone) = (true, Vec::new());
+        }
+    }
+
+    /// Ends the job: a page could not be read.
+    #[cold]
+    pub fn report(&self, error: crate::error::Error) {
+        if let Some(space) = &self.pager.lock().space {
+            space.report(error);
+        }
+    }
+}
