@@ -307,7 +307,8 @@ impl<T: DeserializeOwned> CsvReader<File, T> {
 }
 
 /// Header and number of columns as every reader of the file knows them that has come to `offset`, where the file stands again.
-/// A broken header was a broken record there, and is none here.
+/// A broken header was a broken record there, and is none here. Nothing behind `offset` is looked at: a record that the file once ended
+/// in, and that has been given as broken, may go on there by now.
 fn head_of(
     name: &Arc<str>,
     file: &mut File,
@@ -316,7 +317,7 @@ fn head_of(
 ) -> Result<(Option<StringRecord>, Option<usize>), ReadError> {
     let io_error = |source: io::Error| ReadError::Io { file: name.clone(), source: source.into() };
     file.rewind().map_err(io_error)?;
-    let mut head: CsvReader<_, ()> = CsvReader::new(name.clone(), &mut *file, options);
+    let mut head: CsvReader<_, ()> = CsvReader::new(name.clone(), file.by_ref().take(offset), options);
     let header = match head.read_header() {
         Ok(header) => header.cloned(),
         Err(ReadError::Broken(_)) => None,
