@@ -23,11 +23,29 @@ type TrackedIn<M, T> = <M as Mode>::Only<Tracked<T>>;
 
 /// From key to value, in a pipeline of mode `M`.
 pub struct KeyTable<K, V, M: Mode = Volatile> {
+    /// Where what is large in an entry goes, if it does not stand in it. It is dropped first: see [`Ended`].
+    pages: M::Only<Ended>,
     slots: Slots<(K, V), TrackedIn<M, (K, V)>>,
     /// Entries that are not in memory.
     spilled: M::Only<Spilled<K, V>>,
-    /// Where what is large in an entry goes, if it does not stand in it.
-    pages: M::Only<Option<Pager>>,
+}
+
+/// A pager that has no work any more when the table ends: what its entries had is gone with the store.
+#[derive(Default)]
+pub struct Ended(Option<Pager>);
+
+impl Ended {
+    fn pager(&self) -> Option<Pager> {
+        self.0.clone()
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if let Some(pager) = &self.0 {
+            pager.close();
+        }
+    }
 }
 
 impl<K, V, M: Mode> Default for KeyTable<K, V, M> {
@@ -66,7 +84,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         let Some(space) = space else { return Ok(()) };
         K::kept(|| {
             if let Some(spilled) = self.spilled.get() {
-                let pager = self.pages.look().and_then(Clone::clone);
+                let pager = self.pages.look().and_then(Ended::pager);
                 spilled.open::<M>(space, Box::new(hash_of), pager);
             }
             Ok(())
@@ -88,14 +106,14 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         V: Keep<M>,
     {
         if let Some(pages) = self.pages.get() {
-            *pages = Some(Pager::new(space.clone()));
+            *pages = Ended(Some(Pager::new(space.clone())));
         }
         self.spill(space, hash_of)
     }
 
     /// Before entries of a key group are restored of which some may have pages.
     pub(crate) fn restoring(&self, group: usize) -> Option<Restoring> {
-        Some(Restoring::new(self.pages.look()?.clone()?, group))
+        Some(Restoring::new(self.pages.look()?.pager()?, group))
     }
 
     /// Whether there is none.
@@ -118,7 +136,10 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
     #[cold]
     #[inline(never)]
     pub fn retain(&mut self, stays: impl Fn(&V) -> bool, hash_of: impl Fn(&K) -> u64) {
-        debug_assert!(self.pages.look().is_none_or(Option::is_none), "entries that have pages are retained");
+        debug_assert!(
+            self.pages.look().is_none_or(|pages| pages.0.is_none()),
+            "entries that have pages are retained"
+        );
         let limit = self.slots.bytes();
         let mut kept = self.slots.successor(self.slots.iter().filter(|e| stays(&e.1)).count().max(1));
         self.slots.drain(|e, changed| {
@@ -244,7 +265,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
             let section = out.section(part, name, &[]);
             let (store, mut whole) = (section.clone(), out.is_whole());
             let groups = out;
-            let pager = self.pages.look().and_then(Clone::clone);
+            let pager = self.pages.look().and_then(Ended::pager);
             let pages = pager.as_ref().map(|pager| (pages_section(groups, part), pager.gone()));
             whole |= pages.as_ref().is_some_and(|pages| pages.1.is_none());
             let out = out.clone();
@@ -291,7 +312,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         let KeyTable { slots, spilled, pages } = self;
         slots.save_more(left)
             && spilled.get().and_then(Spilled::on).is_none_or(|over| over.save_more(left))
-            && pages.look().and_then(Option::as_ref).is_none_or(|pages| pages.save_more(left))
+            && pages.look().and_then(|pages| pages.0.as_ref()).is_none_or(|pages| pages.save_more(left))
     }
 
     /// Adds the entries of a checkpoint.

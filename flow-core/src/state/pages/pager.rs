@@ -132,6 +132,12 @@ impl Pager {
         self.lock().space.is_some()
     }
 
+    /// The table ends: nobody asks for pages any more, nor for what has gone.
+    pub fn close(&self) {
+        let mut inner = self.lock();
+        (inner.space, inner.noting) = (None, false);
+    }
+
     /// See [`Limits`].
     pub fn limits(&self) -> Limits {
         self.lock().limits
@@ -260,6 +266,9 @@ impl Home {
     /// Takes pages out of the store.
     pub fn forget(&self, pages: Range<u64>) {
         let mut inner = self.pager.lock();
+        if inner.space.is_none() {
+            return;
+        }
         for page in pages {
             inner.changes.remove(&self.key(page));
             inner.wait(64);
