@@ -29,7 +29,7 @@ pub(crate) struct Limits {
     pub elements: (usize, usize),
 }
 
-const LIMITS: Limits = Limits { few: 16, inline: 4096, page: 2048, elements: (8, 1024) };
+const LIMITS: Limits = Limits { few: 16, inline: 1024, page: 1024, elements: (8, 1024) };
 
 #[cfg(not(test))]
 fn limits() -> Limits {
