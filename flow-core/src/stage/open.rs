@@ -291,7 +291,7 @@ impl OpenCx {
         self.space_of(|error| error)
     }
 
-    fn space_of(&self, named: impl Fn(Error) -> Error + Send + 'static) -> Result<Option<Space>> {
+    fn space_of(&self, named: impl Fn(Error) -> Error + Send + Sync + 'static) -> Result<Option<Space>> {
         let Some(stores) = &self.stores else { return Ok(None) };
         let store = stores.open(&format!("{}[{}]", self.stage, self.context.instance)).map_err(&named)?;
         let faults = self.faults.clone();

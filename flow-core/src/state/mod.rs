@@ -31,6 +31,7 @@ pub use backend::{Changes, StateBackend, StateRead, StateStore, StateStores};
 pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
 pub(crate) use keep::{Only, and_schema, schema_of, schema_of_states, schema_of_two, write_key};
 pub use key_slots::{KeySlot, KeySlots};
+pub(crate) use pane::Beyond;
 pub use pane::Pane;
 pub use schema::schema;
 pub use table::KeyTable;

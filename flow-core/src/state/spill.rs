@@ -13,7 +13,7 @@
 //! are written. That two keys have one hash is rare; where they have, what lies there is read before it is written, else it need not be.
 //!
 //! **Checkpoints.** One of changes has, of what lies here, what has a note; what has been taken out since is in the table's memory, where it counts as changed. A whole
-//! one has everything. Either is read from a snapshot in slices, while the store goes on. Before a table's first checkpoint, which is whole, nothing is noted.
+//! one has everything. Either is read from a snapshot in slices, while the store goes on. Before a table's first checkpoint nothing is noted: that one has everything.
 
 use super::backend::{Changes, Space, StateRead};
 use crate::checkpoint::{Groups, Section};
@@ -40,6 +40,8 @@ pub(super) struct Spill {
     changed: usize,
     /// How many entries lie here.
     count: usize,
+    /// Whether there has been any.
+    used: bool,
     /// Hashes that several keys have.
     shared: HashSet<u64>,
     /// How many checkpoints have begun, none of which is noted before the first.
@@ -102,6 +104,7 @@ impl Spill {
             changes: Changes::default(),
             changed: 0,
             count: 0,
+            used: false,
             shared: HashSet::new(),
             interval: 0,
             flight: None,
@@ -168,6 +171,7 @@ impl Spill {
                 self.changes.put(&note_key(self.interval, hash), |_| {});
             }
             self.count += 1;
+            self.used = true;
             self.changed(bytes.len());
         }
         self.found = bytes;
@@ -202,9 +206,35 @@ impl Spill {
         chunk
     }
 
+    /// Forgets everything: as if it were new.
+    pub fn wipe(&mut self) {
+        self.flush();
+        let (mut from, mut more) = (beginning(), self.used);
+        while more {
+            let mut keys = 0;
+            let Spill { space, changes, .. } = self;
+            let scanned = space.store.scan(&from.clone(), &[NOTE + 1], &mut |key, _| {
+                changes.remove(key);
+                from = behind(key);
+                keys += 1;
+                keys < CHUNK
+            });
+            more = self.ok(scanned).is_some() && keys == CHUNK;
+            self.flush();
+        }
+        (self.count, self.used, self.interval, self.flight) = (0, false, 0, None);
+        self.shared.clear();
+    }
+
     /// A checkpoint: what lies here, or of that what has been noted, goes to `section` of `out`, as it is now.
     pub fn begin_save(&mut self, out: &Groups, section: Section, whole: bool) {
         while !self.save_more(&mut usize::MAX.clone()) {}
+        // Before the first nothing has been noted.
+        let whole = whole || self.interval == 0;
+        if !self.used {
+            self.interval += 1;
+            return;
+        }
         let snapshot = self.space.store.snapshot();
         if let Some(snapshot) = self.ok(snapshot) {
             let (interval, out) = (self.interval, out.clone());
