@@ -31,7 +31,7 @@ fn in_each(point: &'static str, check: fn(Chosen, &'static str)) {
 /// Dies at a step of a checkpoint, goes on at another parallelism, dies there again, and comes to the end.
 fn dies_at((pipeline, spills): Chosen, point: &'static str) {
     for times in times(point) {
-        let case = Case { spills, ..Case::short(pipeline) };
+        let case = Case::short(pipeline).on_the_disk(spills);
         let disk = if spills { " on the disk" } else { "" };
         let (what, fail) = (format!("{pipeline:?}{disk} at {point}:{times}"), format!("{point}:{times}"));
         if !case.run(2, Some(&fail)).is_killed() {
@@ -61,7 +61,7 @@ fn too_slow(case: &Case, what: &str, times: u32) {
 /// Dies at a step of a start, after a death with outputs that are staged and not committed.
 fn dies_starting((pipeline, spills): Chosen, point: &'static str) {
     for times in if all() { vec![1, 2, 9] } else { vec![2] } {
-        let case = Case { spills, ..Case::short(pipeline) };
+        let case = Case::short(pipeline).on_the_disk(spills);
         let disk = if spills { " on the disk" } else { "" };
         let what = format!("{pipeline:?}{disk} at {point} after P8a:{times}");
         if !case.run(2, Some(&format!("P8a:{times}"))).is_killed() {

@@ -23,8 +23,7 @@ pub struct Case {
     pub pipeline: Pipeline,
     pub count: u64,
     pub rate: u64,
-    /// Its state goes to the disk as soon as it can.
-    pub spills: bool,
+    spills: bool,
     folder: TempDir,
 }
 
@@ -47,6 +46,12 @@ impl Case {
     /// About 20 checkpoints in 0.6 s.
     pub fn short(pipeline: Pipeline) -> Self {
         Self::new(pipeline, 6_000, 10_000)
+    }
+
+    /// Whether its state goes to the disk as soon as it can.
+    pub fn on_the_disk(mut self, spills: bool) -> Self {
+        self.spills = spills;
+        self
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

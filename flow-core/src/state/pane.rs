@@ -1,6 +1,6 @@
 //! The table of a window's pane: keys come out in the order in which they first appeared, which is part of the answer.
 
-use super::backend::{Space, Spaces};
+use super::beyond::Beyond;
 use super::keep::Only;
 use super::slots::{Entries, Place, Slots, View};
 use super::spilled::Spilled;
@@ -162,11 +162,8 @@ impl<K, V, M: Mode> Pane<K, V, M> {
 
     /// Where the job has a state backend: entries that are too many for the memory go to a part of it that is this pane's.
     pub(crate) fn spill(&mut self, beyond: &mut Beyond<K, V>) {
-        if let Some(spilled) = self.spilled.get()
-            && spilled.on().is_none()
-            && let Some(open) = &mut beyond.open
-        {
-            open(spilled);
+        if let Some(spilled) = self.spilled.get().filter(|spilled| !spilled.is_on()) {
+            beyond.give(spilled);
         }
     }
 
@@ -326,54 +323,6 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         if let Some(over) = self.spilled.get().and_then(Spilled::on) {
             while !over.save_more(&mut usize::MAX.clone()) {}
         }
-    }
-}
-
-/// Gives a pane a part of a store.
-type Open<K, V> = Box<dyn FnMut(&mut Spilled<K, V>) + Send>;
-
-/// Where the panes of an operator put entries that are too many for the memory: nowhere, unless the job has a state backend.
-pub struct Beyond<K, V> {
-    open: Option<Open<K, V>>,
-    share: usize,
-    /// Among how many panes the memory is divided.
-    parts: usize,
-}
-
-impl<K, V> Default for Beyond<K, V> {
-    fn default() -> Self {
-        Beyond { open: None, share: 0, parts: 1 }
-    }
-}
-
-impl<K, V> Beyond<K, V> {
-    /// From now on there is one.
-    pub(crate) fn open<M>(&mut self, space: Space, hash_of: impl Fn(&K) -> u64 + Clone + Send + 'static)
-    where
-        K: Keep<M>,
-        V: Keep<M>,
-    {
-        let mut spaces = Spaces::new(space);
-        self.share = spaces.share;
-        self.open =
-            Some(Box::new(move |spilled| spilled.open::<M>(spaces.part(), Box::new(hash_of.clone()))));
-    }
-
-    /// Whether there is one.
-    pub(crate) fn is_open(&self) -> bool {
-        self.open.is_some()
-    }
-
-    /// How many bytes each of `panes` may have in memory, if that is less than it was, or more. Rounded, so that it does not change with each.
-    pub(crate) fn divide(&mut self, panes: usize) -> Option<usize> {
-        let parts = panes.max(1).next_power_of_two();
-        let before = std::mem::replace(&mut self.parts, parts);
-        (parts != before).then_some(self.share / parts)
-    }
-
-    /// The same as it was.
-    pub(crate) fn each(&self) -> usize {
-        self.share / self.parts
     }
 }
 

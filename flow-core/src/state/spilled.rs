@@ -36,6 +36,11 @@ impl<K, V> Spilled<K, V> {
         self.0.as_ref().map_or(0, |over| over.spill.count())
     }
 
+    /// Whether there is one.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether entries have left their table, which then has no order.
     pub(super) fn is_scattered(&self) -> bool {
         self.0.as_ref().is_some_and(|over| over.scattered)
