@@ -1,18 +1,19 @@
 //! A program with a pipeline that takes checkpoints, to be killed: `child PIPELINE FOLDER PARALLELISM COUNT RATE EVERY_MS`.
 //!
-//! Below the folder it has `state` and the folders of its sinks. At the end it prints how many records it has read.
+//! Below the folder it has `state` and the folders of its sinks. With `FLOW_SPILLS` its state goes to the disk as soon as it can, which `sums` has
+//! do so always; once some has, there is a file `has_spilled`. At the end it prints how many records it has read.
 
 mod misdeed;
 mod queue;
 
 use flow_core::prelude::*;
-use flow_core::state::{StateBackend, StateStore, StateStores};
+use flow_core::state::{Changes, StateBackend, StateRead, StateStore, StateStores};
 use flow_tests::crashing::{Pipeline, WINDOW_MS, key, time};
 use misdeed::Misdeed;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Other {
@@ -57,6 +58,14 @@ fn main() -> ExitCode {
         Pipeline::Join => join(&settings, folder),
         Pipeline::Queue => queued(&settings, folder),
         Pipeline::Sums => sums(&settings, folder),
+    };
+    let job = if settings.pipeline == Pipeline::Sums || std::env::var_os("FLOW_SPILLS").is_some() {
+        job.state_backend(NothingInMemory {
+            backend: Fjall::at(folder.join("spilled")).memory_limit(16 << 20),
+            mark: folder.join("has_spilled"),
+        })
+    } else {
+        job
     };
     let host = match std::env::var("FLOW_HOST").as_deref() {
         Ok("threads") => HostKind::Threads,
@@ -106,34 +115,59 @@ fn queued(settings: &Settings, folder: &Path) -> Job {
     })
 }
 
-/// Its state goes to the disk as soon as it can.
 fn sums(settings: &Settings, folder: &Path) -> Job {
     let (count, rate) = (settings.count, settings.rate);
-    let job = Job::build("sums", |job| {
+    Job::build("sums", |job| {
         let numbers = source(generate(count, |i| i).splits(2).rate(rate)).durable().named("numbers");
         let sums = numbers.key_by(|i| key(*i)).sum(|i| *i);
         job.add(sums.sink(csv_files(folder.join("rows")).no_header()));
-    });
-    job.state_backend(NothingInMemory(Fjall::at(folder.join("spilled")).memory_limit(16 << 20)))
+    })
 }
 
-/// The same, and no entry stays in memory longer than it has to.
-struct NothingInMemory(Fjall);
+/// A backend that leaves no entry in memory longer than it has to, and a file that says that some have come.
+struct NothingInMemory {
+    backend: Fjall,
+    mark: PathBuf,
+}
 
 impl StateBackend for NothingInMemory {
     fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
-        Ok(Arc::new(NoShare(self.0.begin(job, tables)?)))
+        Ok(Arc::new(NoShare(self.backend.begin(job, tables)?, self.mark.clone())))
     }
 }
 
-struct NoShare(Arc<dyn StateStores>);
+struct NoShare(Arc<dyn StateStores>, PathBuf);
 
 impl StateStores for NoShare {
     fn share(&self) -> usize {
         0
     }
     fn open(&self, name: &str) -> Result<Box<dyn StateStore>> {
-        self.0.open(name)
+        Ok(Box::new(Marking(self.0.open(name)?, self.1.clone())))
+    }
+}
+
+struct Marking(Box<dyn StateStore>, PathBuf);
+
+impl StateRead for Marking {
+    fn get(&self, key: &[u8], found: &mut Vec<u8>) -> Result<bool> {
+        self.0.get(key, found)
+    }
+    fn scan(&self, from: &[u8], to: &[u8], each: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        self.0.scan(from, to, each)
+    }
+}
+
+impl StateStore for Marking {
+    fn write(&mut self, changes: &Changes) -> Result<()> {
+        static MARKED: Once = Once::new();
+        if changes.iter().any(|change| change.1.is_some()) {
+            MARKED.call_once(|| drop(std::fs::write(&self.1, "")));
+        }
+        self.0.write(changes)
+    }
+    fn snapshot(&self) -> Result<Box<dyn StateRead>> {
+        self.0.snapshot()
     }
 }
 

@@ -25,6 +25,12 @@ fn start(folder: &Path, keys: u64, limit: u64, every: u64) -> Child {
     spawn(command)
 }
 
+fn start_windows(folder: &Path, limit: u64, every: u64) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_large"));
+    command.arg(folder).args([KEYS, BYTES, limit, every].map(|n| n.to_string())).arg("windows");
+    spawn(command)
+}
+
 fn spawn(mut command: Command) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -105,6 +111,28 @@ fn state_five_times_as_large_as_the_memory_survives() {
     println!("killed after {killed:?}, then {} MB of memory, {:?} in all", most >> 20, begun.elapsed());
     assert!(most <= LIMIT + (32 << 20), "{} MB", most >> 20);
     check(folder.path(), KEYS);
+}
+
+/// One window of that size; and killed when there is a checkpoint of much of it.
+#[test]
+fn a_window_five_times_as_large_as_the_memory() {
+    let (with, killed) = (folder(), folder());
+    let begun = Instant::now();
+    let most = end(start_windows(with.path(), LIMIT, 0));
+    println!("{} MB of state in {} MB of memory, {:?}", (TIMES * LIMIT) >> 20, most >> 20, begun.elapsed());
+    assert!(most <= LIMIT, "{} MB", most >> 20);
+    check(with.path(), KEYS);
+    let mut child = start_windows(killed.path(), LIMIT, 500);
+    while checkpoints(&killed.path().join("state")).last().is_none_or(|newest| *newest < 3) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before: {:?}", child.wait_with_output());
+        assert!(begun.elapsed() < HUNG, "it hangs");
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let most = end(start_windows(killed.path(), LIMIT, 500));
+    println!("after a kill {} MB of memory, {:?} in all", most >> 20, begun.elapsed());
+    check(killed.path(), KEYS);
 }
 
 /// It ends with an error that says where and why, and the next start is right.

@@ -6,7 +6,7 @@
 //!
 //! | fault | test | not there |
 //! |---|---|---|
-//! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines in memory and one whose state is on the disk | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` |  |
+//! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines in memory, and three whose state is on the disk | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` |  |
 //! | K22–K25: killed at each step of a start, three times in a row | [`points`]`::f_k22_…` to `f_k25_…` | |
 //! | K26: random kills over one long input | [`kills`] | |
 //! | K27: a second process, a parent that dies | [`processes`]`::f_k27_…` | |

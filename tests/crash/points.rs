@@ -15,19 +15,25 @@ fn times(point: &str) -> Vec<u32> {
     if all() { vec![1, 2, late] } else { vec![2] }
 }
 
-/// Each pipeline by itself, side by side; that with a broker where it is about what the broker knows.
-fn in_each(point: &'static str, check: fn(Pipeline, &'static str)) {
+/// A pipeline, and whether its state is on the disk.
+type Chosen = (Pipeline, bool);
+
+/// Each pipeline by itself, side by side, windows also with their state on the disk; that with a broker where it is about what the broker knows.
+fn in_each(point: &'static str, check: fn(Chosen, &'static str)) {
     let broker = ["P8b", "P8c", "P9", "P10", "R3", "R4"].contains(&point).then_some(Pipeline::Queue);
     let chosen = PIPELINES.into_iter().filter(|pipeline| comes_to(*pipeline, point)).chain(broker);
-    let threads: Vec<_> = chosen.map(|pipeline| std::thread::spawn(move || check(pipeline, point))).collect();
+    let chosen = chosen.map(|pipeline| (pipeline, pipeline == Pipeline::Sums));
+    let chosen = chosen.chain([(Pipeline::Windows, true), (Pipeline::Join, true)]);
+    let threads: Vec<_> = chosen.map(|chosen| std::thread::spawn(move || check(chosen, point))).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
 /// Dies at a step of a checkpoint, goes on at another parallelism, dies there again, and comes to the end.
-fn dies_at(pipeline: Pipeline, point: &'static str) {
+fn dies_at((pipeline, spills): Chosen, point: &'static str) {
     for times in times(point) {
-        let case = Case::short(pipeline);
-        let (what, fail) = (format!("{pipeline:?} at {point}:{times}"), format!("{point}:{times}"));
+        let case = Case::short(pipeline).on_the_disk(spills);
+        let disk = if spills { " on the disk" } else { "" };
+        let (what, fail) = (format!("{pipeline:?}{disk} at {point}:{times}"), format!("{point}:{times}"));
         if !case.run(2, Some(&fail)).is_killed() {
             too_slow(&case, &what, times);
             continue;
@@ -53,10 +59,11 @@ fn too_slow(case: &Case, what: &str, times: u32) {
 }
 
 /// Dies at a step of a start, after a death with outputs that are staged and not committed.
-fn dies_starting(pipeline: Pipeline, point: &'static str) {
+fn dies_starting((pipeline, spills): Chosen, point: &'static str) {
     for times in if all() { vec![1, 2, 9] } else { vec![2] } {
-        let case = Case::short(pipeline);
-        let what = format!("{pipeline:?} at {point} after P8a:{times}");
+        let case = Case::short(pipeline).on_the_disk(spills);
+        let disk = if spills { " on the disk" } else { "" };
+        let what = format!("{pipeline:?}{disk} at {point} after P8a:{times}");
         if !case.run(2, Some(&format!("P8a:{times}"))).is_killed() {
             too_slow(&case, &what, times);
             continue;

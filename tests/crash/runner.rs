@@ -23,6 +23,7 @@ pub struct Case {
     pub pipeline: Pipeline,
     pub count: u64,
     pub rate: u64,
+    spills: bool,
     folder: TempDir,
 }
 
@@ -39,12 +40,18 @@ impl Case {
     pub fn new(pipeline: Pipeline, count: u64, rate: u64) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::write(folder.path().join("other.csv"), other_csv(count)).unwrap();
-        Case { pipeline, count, rate, folder }
+        Case { pipeline, count, rate, spills: pipeline == Pipeline::Sums, folder }
     }
 
     /// About 20 checkpoints in 0.6 s.
     pub fn short(pipeline: Pipeline) -> Self {
         Self::new(pipeline, 6_000, 10_000)
+    }
+
+    /// Whether its state goes to the disk as soon as it can.
+    pub fn on_the_disk(mut self, spills: bool) -> Self {
+        self.spills = spills;
+        self
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -67,6 +74,9 @@ impl Case {
     }
 
     fn spawn(&self, mut command: Command, parallelism: usize) -> Child {
+        if self.spills {
+            command.env("FLOW_SPILLS", "1");
+        }
         command.arg(self.pipeline.name()).arg(self.folder.path());
         command.args([parallelism as u64, self.count, self.rate, 30].map(|n| n.to_string()));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -166,6 +176,8 @@ impl Case {
             assert_eq!(staged, None, "{what}: left in {output}");
         }
         self.check_folder(what);
+        assert_eq!(self.path("has_spilled").exists(), self.spills, "{what}: state has been on the disk");
+        assert_eq!(names(&self.path("spilled")), [""; 0], "{what}: left on the disk");
     }
 
     /// The lines alone.

@@ -98,6 +98,10 @@ pub trait Head<M>: Send + 'static {
     fn schema(&self) -> Result<String> {
         Ok(String::new())
     }
+    /// Whether its keyed state leaves the memory where the job has a state backend, and so has a share of it.
+    fn spills(&self) -> bool {
+        false
+    }
     /// Writes its keyed state, in one pass: that of a key to [`Pieces::of`] its hash.
     ///
     /// # Errors
@@ -293,8 +297,7 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
     }
 
     fn tables(&self) -> usize {
-        usize::from(self.head.schema().map_or(true, |schema| !schema.is_empty()))
-            + usize::from(self.head.tail_ref().keeps_state())
+        usize::from(self.head.spills()) + usize::from(self.head.tail_ref().keeps_state())
     }
 
     fn begin_save(&mut self, out: &Groups) -> Result<()> {

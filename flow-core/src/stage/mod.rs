@@ -114,7 +114,7 @@ pub trait Stage: Send {
     fn schema(&self) -> Result<String> {
         Ok(String::new())
     }
-    /// How many tables of keyed state it has: so many share the memory for state, where the job has a state backend.
+    /// How many tables of keyed state it has that do not have to be in memory: so many share the memory for state, where the job has a state backend.
     fn tables(&self) -> usize {
         0
     }

@@ -57,6 +57,8 @@ impl Flights {
 
     /// What lies in the store of `space`, or of that what has been noted, goes to `section` of `out`, as it is now.
     pub fn begin(&mut self, space: &Space, out: &Groups, section: Section, whole: bool) {
+        // Before the first nothing has been noted.
+        let whole = whole || self.interval == 0;
         match space.store.snapshot() {
             Ok(snapshot) => {
                 let (kind, interval, out) = (self.kind, self.interval, out.clone());
@@ -65,6 +67,11 @@ impl Flights {
             }
             Err(error) => space.report(error),
         }
+        self.interval += 1;
+    }
+
+    /// One begins of which there is nothing here.
+    pub fn pass(&mut self) {
         self.interval += 1;
     }
 

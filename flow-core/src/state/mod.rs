@@ -8,6 +8,7 @@
 //! * [`Keep`]: what the pipeline's mode asks of the types of state.
 
 mod backend;
+mod beyond;
 mod codec;
 mod flight;
 mod group;
@@ -30,6 +31,7 @@ mod track;
 pub use backend::Fjall;
 pub(crate) use backend::Space;
 pub use backend::{Changes, StateBackend, StateRead, StateStore, StateStores};
+pub(crate) use beyond::Beyond;
 pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
 pub(crate) use keep::{Only, and_schema, schema_of, schema_of_states, schema_of_two, write_key};
 pub use key_slots::{KeySlot, KeySlots};

@@ -1,6 +1,9 @@
 //! The table of a window's pane: keys come out in the order in which they first appeared, which is part of the answer.
 
+use super::beyond::Beyond;
+use super::keep::Only;
 use super::slots::{Entries, Place, Slots, View};
+use super::spilled::Spilled;
 use super::table::spread;
 use super::track::Tracked;
 use super::{Keep, Mode, Volatile, write_key};
@@ -22,18 +25,20 @@ pub struct Pane<K, V, M: Mode = Volatile> {
     order: Vec<Place>,
     /// How many have been given out, from the front.
     given: usize,
+    /// Entries that are not in memory.
+    spilled: M::Only<Spilled<K, V>>,
 }
 
 impl<K, V, M: Mode> Default for Pane<K, V, M> {
     fn default() -> Self {
-        Pane { slots: Slots::for_entries(1), order: Vec::new(), given: 0 }
+        Pane { slots: Slots::for_entries(1), order: Vec::new(), given: 0, spilled: Default::default() }
     }
 }
 
 impl<K, V, M: Mode> Pane<K, V, M> {
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.slots.taken()
+        self.slots.taken() + self.spilled.look().map_or(0, Spilled::count)
     }
 
     /// Whether there is none.
@@ -58,17 +63,28 @@ impl<K, V, M: Mode> Pane<K, V, M> {
     /// 64, where there are so many, so that a pane that is almost full is not asked too often.
     #[inline(always)]
     pub fn run(&mut self, n: usize, hash_of: &dyn Fn(&K) -> u64) -> (Run<'_, K, V, M>, usize) {
+        if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+            over.make_room(&mut self.slots, n.min(RUN_MIN));
+            if over.is_scattered() {
+                self.order.clear();
+            }
+        }
         if !self.slots.has_room(n.min(RUN_MIN)) {
             self.grow(n.min(RUN_MIN), hash_of);
         }
         let room = n.min(self.slots.room());
-        (Run { slots: self.slots.view(), order: &mut self.order }, room)
+        (Run { slots: self.slots.view(), order: &mut self.order, spilled: &mut self.spilled }, room)
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self, n: usize, hash_of: &dyn Fn(&K) -> u64) {
-        let mut larger = self.slots.successor(self.len() + n);
+        let mut larger = self.slots.successor(self.slots.taken() + n);
+        if self.is_scattered() {
+            self.slots.drain(|entry, changed| {
+                larger.put(spread(hash_of(&entry.0)), entry, changed);
+            });
+        }
         for place in &mut self.order {
             if let Some((entry, changed)) = self.slots.take_marked(*place) {
                 *place = larger.put(spread(hash_of(&entry.0)), entry, changed);
@@ -80,12 +96,14 @@ impl<K, V, M: Mode> Pane<K, V, M> {
     /// The entry of a key, if it is there.
     #[inline]
     pub fn find(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<&(K, V)> {
+        self.assert_in_memory();
         self.slots.get(self.slots.find(spread(hash), |e| is(&e.0))?)
     }
 
     /// The place of a key's entry, counted in order of appearance. It is searched for in the list of places: not for each
     /// record.
     pub fn place(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
+        self.assert_in_memory();
         let place = self.slots.find(spread(hash), |e| is(&e.0))?;
         self.order.iter().position(|other| *other == place)
     }
@@ -104,9 +122,69 @@ impl<K, V, M: Mode> Pane<K, V, M> {
     /// Gives out the first entry of those that are left.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, V)> {
-        let place = *self.order.get(self.given)?;
+        let place = match self.order.get(self.given) {
+            Some(place) => *place,
+            None => self.more()?,
+        };
         self.given += 1;
         self.slots.take(place)
+    }
+
+    /// The first of the entries that come when all in `order` have been given out.
+    #[inline(always)]
+    fn more(&mut self) -> Option<Place> {
+        let over = self.spilled.get()?.on()?;
+        if self.slots.taken() == 0 {
+            over.bring_some(&mut self.slots);
+        }
+        self.order = self.slots.taken_places().collect();
+        self.given = 0;
+        self.order.first().copied()
+    }
+
+    /// Before all entries are looked at with [`Pane::at`], and those that are not in memory with [`Pane::show`]: where entries have
+    /// left, the others are counted anew.
+    pub fn settle(&mut self) {
+        if self.is_scattered() {
+            self.order = self.slots.taken_places().collect();
+        }
+    }
+
+    /// The next entry that is not in memory; none when all have been shown, and then the first again.
+    #[inline(always)]
+    pub fn show(&mut self) -> Option<(K, V)> {
+        self.spilled.get()?.on()?.show()
+    }
+
+    fn is_scattered(&self) -> bool {
+        self.spilled.look().is_some_and(Spilled::is_scattered)
+    }
+
+    /// Where the job has a state backend: entries that are too many for the memory go to a part of it that is this pane's.
+    pub(crate) fn spill(&mut self, beyond: &mut Beyond<K, V>) {
+        if let Some(spilled) = self.spilled.get().filter(|spilled| !spilled.is_on()) {
+            beyond.give(spilled);
+        }
+    }
+
+    /// From now on so many bytes may be in memory; those beyond leave.
+    pub(crate) fn set_share(&mut self, share: usize) {
+        let Some(over) = self.spilled.get().and_then(Spilled::on) else { return };
+        over.set_share(share);
+        // One that is being given out is empty soon.
+        if self.given == 0 {
+            over.make_room(&mut self.slots, 1);
+            if over.is_scattered() {
+                self.order.clear();
+            }
+        }
+    }
+
+    /// Several keys have this hash, of which some may not be in memory.
+    pub(crate) fn share(&mut self, hash: u64) {
+        if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+            over.share(hash);
+        }
     }
 
     /// Adds an entry of a key that is not in the pane.
@@ -115,19 +193,40 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         self.order.push(self.slots.add(spread(hash), (key, value)));
     }
 
+    /// Only windows that look at their entries by [`Pane::pop`], [`Pane::at`] and [`Pane::show`] let them leave.
+    #[inline(always)]
+    fn assert_in_memory(&self) {
+        assert!(!self.is_scattered(), "entries of a pane are not in memory");
+    }
+
     /// All entries in order.
+    ///
+    /// # Panics
+    /// Where entries have gone to a state backend.
     pub fn iter(&self) -> impl Iterator<Item = &(K, V)> {
+        self.assert_in_memory();
         self.order.iter().filter_map(|place| self.slots.get(*place))
     }
 
     /// All entries as they lie in memory: a table that has not been touched for long is read at once. The order is that of no
     /// input, and has to make no difference.
+    ///
+    /// # Panics
+    /// Where entries have gone to a state backend.
     pub fn unordered(&self) -> impl Iterator<Item = &(K, V)> {
+        self.assert_in_memory();
         self.slots.iter()
     }
 
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
+        if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+            if over.is_scattered() {
+                self.order = self.slots.taken_places().collect();
+                self.given = 0;
+            }
+            over.wipe();
+        }
         while self.pop().is_some() {}
         self.order.clear();
         self.given = 0;
@@ -174,6 +273,7 @@ impl<K, V, M: Mode> Pane<K, V, M> {
     {
         K::kept(|| {
             let out = out.clone();
+            let (groups, store) = (out.clone(), of.clone());
             self.slots.begin_save(|tracked| {
                 let save = move |entries: Entries<'_, (K, V)>| {
                     let hashed = entries.map(|entry| (hash_of(&entry.0), entry));
@@ -181,6 +281,9 @@ impl<K, V, M: Mode> Pane<K, V, M> {
                 };
                 tracked.begin(whole, Box::new(save));
             });
+            if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+                over.begin_save(&groups, store, whole);
+            }
             Ok(())
         })
     }
@@ -210,12 +313,16 @@ impl<K, V, M: Mode> Pane<K, V, M> {
 
     /// Goes on with what [`Pane::begin_save`] began, as far as `left` allows; whether that is written.
     pub(crate) fn save_more(&mut self, left: &mut usize) -> bool {
-        self.slots.save_more(left)
+        let Pane { slots, spilled, .. } = self;
+        slots.save_more(left) && spilled.get().and_then(Spilled::on).is_none_or(|over| over.save_more(left))
     }
 
     /// Writes what is not yet written for the checkpoint in flight: the pane goes.
     pub(crate) fn finish_save(&mut self) {
         self.slots.finish_save();
+        if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+            while !over.save_more(&mut usize::MAX.clone()) {}
+        }
     }
 }
 
@@ -223,6 +330,7 @@ impl<K, V, M: Mode> Pane<K, V, M> {
 pub struct Run<'a, K, V, M: Mode = Volatile> {
     slots: View<'a, (K, V), M::Only<Tracked<(K, V)>>>,
     order: &'a mut Vec<Place>,
+    spilled: &'a mut M::Only<Spilled<K, V>>,
 }
 
 impl<'a, K, V, M: Mode> Run<'a, K, V, M> {
@@ -234,7 +342,8 @@ impl<'a, K, V, M: Mode> Run<'a, K, V, M> {
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
     ) -> &mut (K, V) {
-        Run::<'_, K, V, M> { slots: self.slots.again(), order: self.order }.into_entry(hash, is, insert)
+        let Run { slots, order, spilled } = self;
+        Run::<'_, K, V, M> { slots: slots.again(), order, spilled }.into_entry(hash, is, insert)
     }
 
     #[inline(always)]
@@ -244,9 +353,11 @@ impl<'a, K, V, M: Mode> Run<'a, K, V, M> {
         is: impl Fn(&K) -> bool,
         insert: impl FnOnce() -> (K, V),
     ) -> &'a mut (K, V) {
-        let (place, entry) = self.slots.entry(spread(hash), |e| is(&e.0), insert);
+        let Run { slots, order, spilled } = self;
+        let make = || spilled.get().and_then(|spilled| spilled.on()?.take(hash, &is)).unwrap_or_else(insert);
+        let (place, entry) = slots.entry(spread(hash), |e| is(&e.0), make);
         if let Err(new) = place {
-            self.order.push(new);
+            order.push(new);
         }
         entry
     }

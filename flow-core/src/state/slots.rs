@@ -311,6 +311,11 @@ impl<T, O: Only<Tracked<T>>> Slots<T, O> {
         Some(removed)
     }
 
+    /// Where all entries lie.
+    pub fn taken_places(&self) -> impl Iterator<Item = Place> {
+        self.places().filter(|place| self.get(*place).is_some())
+    }
+
     fn places(&self) -> impl Iterator<Item = Place> + use<T, O> {
         (0..self.buckets.len()).flat_map(|bucket| (0..SLOTS).map(move |i| Place::new(bucket, i)))
     }

@@ -13,7 +13,7 @@
 //! are written. That two keys have one hash is rare; where they have, what lies there is read before it is written, else it need not be.
 //!
 //! **Checkpoints.** One of changes has, of what lies here, what has a note; what has been taken out since is in the table's memory, where it counts as changed. A whole
-//! one has everything. Either is read from a snapshot in slices, while the store goes on. Before a table's first checkpoint, which is whole, nothing is noted.
+//! one has everything. Either is read from a snapshot in slices, while the store goes on. Before a table's first checkpoint nothing is noted: that one has everything.
 
 use super::backend::{Changes, Space};
 use super::flight::{Flights, Kind, behind};
@@ -39,6 +39,8 @@ pub(super) struct Spill {
     changed: usize,
     /// How many entries lie here.
     count: usize,
+    /// Whether there has been any.
+    used: bool,
     /// Hashes that several keys have.
     shared: HashSet<u64>,
     flights: Flights,
@@ -67,6 +69,7 @@ impl Spill {
             changes: Changes::default(),
             changed: 0,
             count: 0,
+            used: false,
             shared: HashSet::new(),
             flights: Flights::new(ENTRIES),
             found: Vec::new(),
@@ -132,6 +135,7 @@ impl Spill {
                 self.changes.put(&note, |_| {});
             }
             self.count += 1;
+            self.used = true;
             self.changed(bytes.len());
         }
         self.found = bytes;
@@ -166,10 +170,34 @@ impl Spill {
         chunk
     }
 
+    /// Forgets everything: as if it were new.
+    pub fn wipe(&mut self) {
+        self.flush();
+        let (mut from, mut more) = (beginning(), self.used);
+        while more {
+            let mut keys = 0;
+            let Spill { space, changes, .. } = self;
+            let scanned = space.store.scan(&from.clone(), &[NOTE + 1], &mut |key, _| {
+                changes.remove(key);
+                from = behind(key);
+                keys += 1;
+                keys < CHUNK
+            });
+            more = self.ok(scanned).is_some() && keys == CHUNK;
+            self.flush();
+        }
+        (self.count, self.used, self.flights) = (0, false, Flights::new(ENTRIES));
+        self.shared.clear();
+    }
+
     /// A checkpoint: what lies here, or of that what has been noted, goes to `section` of `out`, as it is now.
     pub fn begin_save(&mut self, out: &Groups, section: Section, whole: bool) {
         while !self.save_more(&mut usize::MAX.clone()) {}
-        self.flights.begin(&self.space, out, section, whole);
+        if self.used {
+            self.flights.begin(&self.space, out, section, whole);
+        } else {
+            self.flights.pass();
+        }
     }
 
     /// Goes on with it, as far as `left` allows; whether all is written.
@@ -184,49 +212,4 @@ pub(super) fn beginning() -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::checkpoint::Had;
-    use crate::checkpoint::records::{Part, framed};
-    use crate::exchange::KEY_GROUPS;
-    use crate::state::StateBackend;
-    use crate::testing::MapBackend;
-
-    /// Nothing is left of what was noted for a checkpoint once it is written, whether it has needed it or not.
-    #[test]
-    fn notes_go() {
-        let store = MapBackend::with_limit(0).begin("tested", 1).unwrap().open("store").unwrap();
-        let mut spill = Spill::new(Space::new(store, 0, |error| panic!("{error}")));
-        let put = |spill: &mut Spill, hash: u64| {
-            spill.put(hash, true, |out| {
-                framed(1, b"key", out);
-                framed(1, b"value", out);
-                Ok(())
-            });
-            spill.flush();
-        };
-        let notes = |spill: &Spill| {
-            let mut notes = 0;
-            let mut count = |_: &[u8], _: &[u8]| {
-                notes += 1;
-                true
-            };
-            spill.space.store.scan(&[NOTE], &[NOTE + 1], &mut count).unwrap();
-            notes
-        };
-        let all: Vec<usize> = (0..KEY_GROUPS).collect();
-        put(&mut spill, 1);
-        put(&mut spill, 2);
-        assert_eq!(notes(&spill), 0, "the first checkpoint has everything");
-        for (whole, groups) in [(true, 2), (false, 1), (true, 3), (false, 1), (false, 0)] {
-            let out = Groups::in_memory(whole, &all, Had::default());
-            spill.begin_save(&out, out.section(Part::Head, &[], &[]), whole);
-            while !spill.save_more(&mut 1) {}
-            assert_eq!((notes(&spill), out.finish().unwrap().len()), (0, groups));
-            if groups > 1 {
-                put(&mut spill, 100 + groups as u64);
-                assert_eq!(notes(&spill), 1);
-            }
-        }
-    }
-}
+mod tests;

@@ -37,6 +37,16 @@ impl<K, V> Spilled<K, V> {
         self.0.as_ref().map_or(0, |over| over.spill.count())
     }
 
+    /// Whether there is one.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether entries have left their table, which then has no order.
+    pub(super) fn is_scattered(&self) -> bool {
+        self.0.as_ref().is_some_and(|over| over.scattered)
+    }
+
     /// From now on there is one.
     pub(super) fn open<M>(
         &mut self,
@@ -59,6 +69,9 @@ impl<K, V> Spilled<K, V> {
             read_value: |bytes| read_all::<M, V>(bytes),
             heap: 0,
             hand: 0,
+            scattered: false,
+            from: beginning(),
+            shown: (Vec::new(), 0),
         }));
     }
 }
@@ -76,6 +89,12 @@ pub struct Over<K, V> {
     heap: usize,
     /// The bucket whose entries leave next.
     hand: usize,
+    /// Whether entries have left a table: those that remain do not lie where they were.
+    scattered: bool,
+    /// From where those in the store have not been given out, or shown.
+    from: Vec<u8>,
+    /// Some that are being shown, and how many bytes of them have been.
+    shown: (Vec<u8>, usize),
 }
 
 /// Bytes that what is outside the table takes, where it is so long when it is written: containers have room to grow, and allocations a header.
@@ -93,6 +112,8 @@ impl<K, V> Over<K, V> {
         if too_many == 0 {
             return;
         }
+        self.scattered = true;
+        let fresh = slots.tracked().is_some_and(|tracked| tracked.is_fresh());
         too_many += MORE + slots.taken() / 64;
         while too_many > 0
             && let Some(place) = slots.next_taken(&mut self.hand)
@@ -103,13 +124,17 @@ impl<K, V> Over<K, V> {
                 self.spill.share(hash);
             }
             let (write, pager) = (self.write, self.pager.clone());
-            self.spill.put(hash, changed, |out| match pager {
+            self.spill.put(hash, changed || fresh, |out| match pager {
                 Some(pager) => during(Task::Leave { pager, group: key_group(hash) }, || write(&entry, out)).0,
                 None => write(&entry, out),
             });
             too_many -= 1;
         }
         self.spill.flush();
+        if slots.taken() == 0 && slots.bytes() > self.spill.space.share.max(Slots::<(K, V), O>::bytes_for(n))
+        {
+            *slots = slots.successor(n);
+        }
     }
 
     /// How many entries are too many for the memory, where `n` may be added.
@@ -236,6 +261,84 @@ impl<K, V> Over<K, V> {
                 }
             }
             self.spill.flush();
+        }
+    }
+
+    /// Whether entries have left a table, which then has no order.
+    pub(super) fn is_scattered(&self) -> bool {
+        self.scattered
+    }
+
+    /// From now on so many bytes may be in memory.
+    pub(super) fn set_share(&mut self, share: usize) {
+        self.spill.space.share = share;
+    }
+
+    /// Forgets what lies in the store, and what is known of the table.
+    pub(super) fn wipe(&mut self) {
+        self.spill.wipe();
+        (self.scattered, self.from) = (false, beginning());
+        self.shown = (Vec::new(), 0);
+    }
+
+    /// Moves some entries from the store to the table, which is empty, as it is given out.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn bring_some<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>) {
+        if self.spill.count() == 0 {
+            return;
+        }
+        let mut entries = Vec::new();
+        for (hash, bytes) in self.spill.chunk(&mut self.from) {
+            let before = entries.len();
+            let done = self.each(&bytes, |over, key, value| {
+                entries.push((hash, ((over.read_key)(key)?, (over.read_value)(value)?)));
+                Ok(())
+            });
+            if let Err(error) = done {
+                return self.spill.space.report(error);
+            }
+            self.spill.replace(hash, &[], entries.len() - before);
+        }
+        self.spill.flush();
+        if !slots.has_room(entries.len()) {
+            *slots = slots.successor(entries.len());
+        }
+        for (hash, entry) in entries {
+            slots.add(spread(hash), entry);
+        }
+    }
+
+    /// The next entry that lies in the store, which stays there; none when all have been shown, and then it begins again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn show(&mut self) -> Option<(K, V)> {
+        loop {
+            let (bytes, at) = &mut self.shown;
+            let mut records = Records(bytes.get(*at..).unwrap_or_default());
+            let Some(record) = records.next() else {
+                let chunk = self.spill.chunk(&mut self.from);
+                *bytes = chunk.iter().flat_map(|(_, bytes)| bytes).copied().collect();
+                *at = 0;
+                if bytes.is_empty() {
+                    self.from = beginning();
+                    return None;
+                }
+                continue;
+            };
+            *at = bytes.len() - records.0.len();
+            let read = record.and_then(|record| match record {
+                Record::Put { key, value } => Ok(Some(((self.read_key)(key)?, (self.read_value)(value)?))),
+                _ => Ok(None),
+            });
+            match read {
+                Ok(None) => {}
+                Ok(entry) => return entry,
+                Err(error) => {
+                    self.spill.space.report(error);
+                    return None;
+                }
+            }
         }
     }
 

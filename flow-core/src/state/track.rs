@@ -65,6 +65,11 @@ impl<T> Tracked<T> {
         self.flight = Some(Flight { save, whole, next: 0 });
     }
 
+    /// Whether every entry counts as changed, with a mark or without.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
     pub(super) fn is_in_flight(&self) -> bool {
         self.flight.is_some()
     }

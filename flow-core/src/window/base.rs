@@ -6,11 +6,12 @@ use super::panes::Panes;
 use super::run::{add_run, entries, merge_part};
 use super::spec::{Span, Windowed};
 use crate::aggregate::{Aggregate, Overflow};
+use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::operator::operator_error;
 use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Faults, Meta, OpenCx, Push, Stamp};
-use crate::state::Mode;
+use crate::state::{Mode, Space};
 use crate::time::{Millis, Timestamp};
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -81,6 +82,14 @@ impl<X, F, A, P, S, N> Base<X, F, A, P, S, N> {
     {
         self.open(cx);
         self.aggregate.open(cx, &self.meta);
+    }
+
+    /// See [`OpenCx::space`].
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn space(&self, cx: &OpenCx) -> Result<Option<Space>> {
+        cx.space(&self.meta)
     }
 
     /// Whether windows that have fired take elements, and so are kept.

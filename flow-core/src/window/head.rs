@@ -146,15 +146,21 @@ where
                 return Fire::Paused;
             }
             let Some(table) = self.panes.table(open.slot) else { return Fire::Done };
+            if self.fired == 0 {
+                table.settle();
+            }
             for _ in 0..FIRED_AT_ONCE {
-                let Some((key, acc)) = table.at(self.fired) else {
+                let (key, value) = if let Some((key, acc)) = table.at(self.fired) {
+                    self.fired += 1;
+                    (key.clone(), self.base.aggregate.result(acc))
+                } else if let Some((key, acc)) = table.show() {
+                    (key, self.base.aggregate.take_result(acc))
+                } else {
                     self.panes.spans.set_fired(at);
                     self.fired = 0;
                     return Fire::Done;
                 };
-                self.fired += 1;
-                let value = self.base.aggregate.result(acc);
-                self.base.emit(open.span, key.clone(), value);
+                self.base.emit(open.span, key, value);
             }
         }
     }
@@ -191,7 +197,12 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.base.open_with(cx);
-        Ok(())
+        let key = self.base.key.clone();
+        self.panes.spill(self.base.space(cx)?, move |k| key.hash(k))
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<ItemOf<X, F, A, P>>, n: usize) {

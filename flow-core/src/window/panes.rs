@@ -3,7 +3,8 @@
 use super::saved::Notes;
 use super::spans::{Open, Spans};
 use super::spec::Span;
-use crate::state::{Mode, Only, Pane, Volatile};
+use crate::error::Result;
+use crate::state::{Beyond, Keep, Mode, Only, Pane, Space, Volatile};
 use crate::time::Timestamp;
 
 /// The open panes, by their ends, in a pipeline of mode `M`.
@@ -16,12 +17,14 @@ pub struct Panes<K, A, M: Mode = Volatile> {
     spare: Vec<Pane<K, A, M>>,
     /// What the checkpoints say.
     pub(super) notes: M::Only<Notes>,
+    /// Where entries go that are too many for the memory.
+    beyond: M::Only<Beyond<K, A>>,
 }
 
 impl<K, A, M: Mode> Default for Panes<K, A, M> {
     fn default() -> Self {
         let (tables, spare, notes) = (Vec::new(), Vec::new(), <M::Only<Notes>>::default());
-        Panes { spans: Spans::default(), tables, spare, notes }
+        Panes { spans: Spans::default(), tables, spare, notes, beyond: Default::default() }
     }
 }
 
@@ -30,6 +33,43 @@ const SPARE_MAX: usize = 16;
 const SPARE_BYTES_MAX: usize = 1 << 22;
 
 impl<K, A, M: Mode> Panes<K, A, M> {
+    /// Where the job has a state backend: entries that are too many for the memory go to `space`. To be called before anything else. They are
+    /// given out by [`Pane::pop`], and shown by [`Pane::show`]; no other way to look at all of them may be used.
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn spill(
+        &mut self,
+        space: Option<Space>,
+        hash_of: impl Fn(&K) -> u64 + Clone + Send + 'static,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+        A: Keep<M>,
+    {
+        let Some(space) = space else { return Ok(()) };
+        K::kept(|| {
+            if let Some(beyond) = self.beyond.get() {
+                beyond.open::<M>(space, hash_of);
+            }
+            Ok(())
+        })
+    }
+
+    /// The memory is divided among the open panes.
+    #[inline(always)]
+    fn divide(&mut self, new: Option<usize>) {
+        let Panes { beyond, tables, .. } = self;
+        let Some(beyond) = beyond.get().filter(|beyond| beyond.is_open()) else { return };
+        if let Some(Some(table)) = new.and_then(|slot| tables.get_mut(slot)) {
+            table.spill(beyond);
+            table.set_share(beyond.each());
+        }
+        if let Some(share) = beyond.divide(tables.iter().flatten().count()) {
+            tables.iter_mut().flatten().for_each(|table| table.set_share(share));
+        }
+    }
+
     /// The table at a slot that the spans gave.
     #[inline]
     pub fn table(&mut self, slot: usize) -> Option<&mut Pane<K, A, M>> {
@@ -49,7 +89,8 @@ impl<K, A, M: Mode> Panes<K, A, M> {
             self.tables.push(None);
         }
         if new {
-            self.tables[slot] = self.spare.pop();
+            self.tables[slot] = Some(self.spare.pop().unwrap_or_default());
+            self.divide(Some(slot));
         }
         match &mut self.tables[slot] {
             Some(table) => table,
@@ -67,6 +108,7 @@ impl<K, A, M: Mode> Panes<K, A, M> {
         let slot = self.spans.remove(at)?;
         let mut pane = self.tables[slot].take()?;
         pane.finish_save();
+        self.divide(None);
         Some(pane)
     }
 

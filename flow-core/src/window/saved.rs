@@ -123,6 +123,8 @@ pub(super) fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
     }
     K::kept(|| {
         let mut pane = None;
+        // All keys with one hash are of one key group, so they come together.
+        let mut hashes = HashSet::new();
         for record in Records(bytes) {
             match record? {
                 Record::Section { name: [], .. } => pane = None,
@@ -130,11 +132,16 @@ pub(super) fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
                     let span = read_all::<Durable, (i128, i128)>(name)?;
                     let span = Span { start: span.0, end: span.0.wrapping_add(span.1) };
                     pane = Some(panes.select(span, header == [1]));
+                    hashes.clear();
                 }
                 Record::Put { key, value } => match &mut pane {
                     Some(table) => {
                         let (key, value) = (read_all::<M, K>(key)?, read_all::<M, A>(value)?);
-                        table.push(hash_of(&key), key, value, &hash_of);
+                        let hash = hash_of(&key);
+                        if !hashes.insert(hash) {
+                            table.share(hash);
+                        }
+                        table.push(hash, key, value, &hash_of);
                     }
                     None => other(value)?,
                 },

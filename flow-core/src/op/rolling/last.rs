@@ -112,6 +112,10 @@ where
         &self.next
     }
 
+    fn spills(&self) -> bool {
+        true
+    }
+
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.duplicates = cx.metrics().counter(&format!("{}.duplicates", self.meta.id()));
         let key = self.key.clone();

@@ -200,6 +200,10 @@ where
         &self.next
     }
 
+    fn spills(&self) -> bool {
+        true
+    }
+
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
         let key = self.key.clone();

@@ -35,7 +35,7 @@ impl BuildCx<'_> {
 }
 
 impl Topology {
-    /// How many tables of keyed state there are in all stage instances; it has to be state that can be written down.
+    /// How many tables of keyed state that can leave the memory there are in all stage instances; it has to be state that can be written down.
     ///
     /// # Errors
     /// Names the source of a pipeline whose state cannot.

@@ -15,7 +15,7 @@ mod tests;
 
 #[cfg(feature = "fjall")]
 pub use fjall::Fjall;
-pub(crate) use space::Space;
+pub(crate) use space::{Space, Spaces};
 
 use crate::error::Result;
 use std::sync::Arc;

@@ -61,3 +61,97 @@ impl Shared {
         self.lock().snapshot()
     }
 }
+
+/// One store for tables that come and go: each has the keys that begin with its number, and finds nothing there at first.
+pub(crate) struct Spaces {
+    whole: Shared,
+    /// Bytes that all tables keep in memory at most.
+    pub share: usize,
+    report: Arc<dyn Fn(Error) + Send + Sync>,
+    next: u64,
+}
+
+impl Spaces {
+    pub fn new(space: Space) -> Self {
+        Spaces { whole: space.store, share: space.share, report: space.report, next: 0 }
+    }
+
+    /// A part that nobody has had.
+    pub fn part(&mut self) -> Space {
+        let prefix = self.next.to_be_bytes();
+        self.next += 1;
+        let part = Part { whole: self.whole.clone(), prefix };
+        let store = Shared(Arc::new(Mutex::new(Box::new(part))));
+        Space { store, share: self.share, report: Arc::clone(&self.report) }
+    }
+}
+
+type Prefix = [u8; 8];
+
+/// The keys of a store that begin with `prefix`, without it.
+struct Part {
+    whole: Shared,
+    prefix: Prefix,
+}
+
+/// A part as it was.
+struct Past {
+    whole: Box<dyn StateRead>,
+    prefix: Prefix,
+}
+
+impl Part {
+    /// One thread has all parts, so nobody waits.
+    fn whole(&self) -> MutexGuard<'_, Box<dyn StateStore>> {
+        self.whole.lock()
+    }
+}
+
+fn long(prefix: Prefix, key: &[u8]) -> Vec<u8> {
+    [&prefix, key].concat()
+}
+
+fn scan_part(
+    whole: &(impl StateRead + ?Sized),
+    prefix: Prefix,
+    (from, to): (&[u8], &[u8]),
+    each: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+) -> Result<()> {
+    let mut short = |key: &[u8], value: &[u8]| each(key.get(prefix.len()..).unwrap_or_default(), value);
+    whole.scan(&long(prefix, from), &long(prefix, to), &mut short)
+}
+
+impl StateRead for Part {
+    fn get(&self, key: &[u8], found: &mut Vec<u8>) -> Result<bool> {
+        self.whole().get(&long(self.prefix, key), found)
+    }
+    fn scan(&self, from: &[u8], to: &[u8], each: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        scan_part(&**self.whole(), self.prefix, (from, to), each)
+    }
+}
+
+impl StateRead for Past {
+    fn get(&self, key: &[u8], found: &mut Vec<u8>) -> Result<bool> {
+        self.whole.get(&long(self.prefix, key), found)
+    }
+    fn scan(&self, from: &[u8], to: &[u8], each: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        scan_part(&*self.whole, self.prefix, (from, to), each)
+    }
+}
+
+impl StateStore for Part {
+    fn write(&mut self, changes: &Changes) -> Result<()> {
+        let mut long_ones = Changes::default();
+        for (key, value) in changes.iter() {
+            let key = long(self.prefix, key);
+            match value {
+                Some(value) => long_ones.put(&key, |out| out.extend_from_slice(value)),
+                None => long_ones.remove(&key),
+            }
+        }
+        self.whole().write(&long_ones)
+    }
+    fn snapshot(&self) -> Result<Box<dyn StateRead>> {
+        Ok(Box::new(Past { whole: self.whole().snapshot()?, prefix: self.prefix }))
+    }
+}

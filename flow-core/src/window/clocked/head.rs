@@ -132,6 +132,10 @@ impl<R: Send + 'static, L: Send + 'static, H: Head<Item<R, L>>> Head<Item<R, L>>
         self.head.save_more(left)
     }
 
+    fn spills(&self) -> bool {
+        self.head.spills()
+    }
+
     fn schema(&self) -> Result<String> {
         Ok(on_the_clock(self.head.schema()?))
     }
