@@ -144,21 +144,7 @@ impl<'a> Both<'a> {
                     first.get_mut().0 = true;
                 }
             }
-            Do::Forget(n) => {
-                if let Some((_, (_, mut left))) = self.model.pop_first() {
-                    let slot = self.panes.spans.iter().next().unwrap().slot;
-                    let table = self.panes.table(slot).unwrap();
-                    assert_eq!(table.len(), left.len());
-                    for _ in 0..n {
-                        let Some((key, value)) = table.pop() else {
-                            assert_eq!(left, BTreeMap::new());
-                            break;
-                        };
-                        assert_eq!(left.remove(&key), Some(value));
-                    }
-                    self.panes.forget(0);
-                }
-            }
+            Do::Forget(n) => self.forget(n),
             Do::Begin(whole) => {
                 while !self.slice(usize::MAX) {}
                 let whole = whole || self.checkpoints == 0;
@@ -181,6 +167,22 @@ impl<'a> Both<'a> {
         assert_eq!(self.panes.entries(), entries);
     }
 
+    fn forget(&mut self, n: usize) {
+        if let Some((_, (_, mut left))) = self.model.pop_first() {
+            let slot = self.panes.spans.iter().next().unwrap().slot;
+            let table = self.panes.table(slot).unwrap();
+            assert_eq!(table.len(), left.len());
+            for _ in 0..n {
+                let Some((key, value)) = table.pop() else {
+                    assert_eq!(left, BTreeMap::new());
+                    break;
+                };
+                assert_eq!(left.remove(&key), Some(value));
+            }
+            self.panes.forget(0);
+        }
+    }
+
     /// Whether nothing is in flight any more.
     fn slice(&mut self, n: usize) -> bool {
         if !save_more(&mut self.panes, &mut n.clone()) {
@@ -191,6 +193,7 @@ impl<'a> Both<'a> {
             self.history.entry(group).or_default().push(bytes);
         }
         self.last = expected;
+        self.last.retain(|_, pane| !pane.1.is_empty());
         for beyond in [None, self.beyond] {
             let mut restored = self.restored(beyond);
             let opens: Vec<_> = restored.spans.iter().copied().collect();
@@ -260,4 +263,18 @@ proptest! {
         let backend = crate::state::Fjall::at(folder.path()).memory_limit(16 << 20);
         what_is_written_is_what_was_open(width, Some((&backend, share)), actions);
     }
+}
+
+/// What a sender has merged is news also for a pane that a checkpoint has seen empty, and leaves the memory as such.
+#[test]
+fn a_pane_that_was_empty_adopts() {
+    let backend = MapBackend::with_limit(0);
+    let mut both = Both::new(0, Some((&backend, 0)));
+    let adopted = (0..150).collect();
+    let actions = [Do::Take(0, vec![]), Do::Begin(true), Do::Slice(usize::MAX), Do::Adopt(0, adopted)];
+    actions.into_iter().for_each(|action| both.act(action));
+    for action in [Do::Take(0, vec![200]), Do::Begin(false), Do::Slice(usize::MAX)] {
+        both.act(action);
+    }
+    assert_eq!(both.last.values().map(|pane| pane.1.len()).sum::<usize>(), 151);
 }
