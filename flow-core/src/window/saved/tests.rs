@@ -120,22 +120,7 @@ impl<'a> Both<'a> {
                     model.insert(key, value.clone());
                 }
             }
-            Do::Adopt(at, keys) => {
-                let mut merged = Pane::default();
-                for key in keys {
-                    self.steps += 1;
-                    let insert = || (key, String::new());
-                    let hash_of: &dyn Fn(&u16) -> u64 = &|k| hash(width, *k);
-                    merged.entry(hash_of(&key), |k| *k == key, insert, hash_of).1 += "merged";
-                }
-                let home = self.panes.select(span(at), false);
-                if home.is_empty() {
-                    let model = &mut self.model.entry(span(at).start).or_default().1;
-                    model.extend(merged.iter().cloned());
-                    home.adopt(&mut merged);
-                    assert!(merged.is_empty());
-                }
-            }
+            Do::Adopt(at, keys) => self.adopt(at, keys),
             Do::Fire => {
                 if let Some(mut first) = self.model.first_entry() {
                     let slot = self.panes.spans.iter().next().unwrap().slot;
@@ -165,6 +150,24 @@ impl<'a> Both<'a> {
         }
         let entries: usize = self.model.values().map(|pane| pane.1.len()).sum();
         assert_eq!(self.panes.entries(), entries);
+    }
+
+    fn adopt(&mut self, at: i128, keys: Vec<u16>) {
+        let width = self.width;
+        let mut merged = Pane::default();
+        for key in keys {
+            self.steps += 1;
+            let insert = || (key, String::new());
+            let hash_of: &dyn Fn(&u16) -> u64 = &|k| hash(width, *k);
+            merged.entry(hash_of(&key), |k| *k == key, insert, hash_of).1 += "merged";
+        }
+        let home = self.panes.select(span(at), false);
+        if home.is_empty() {
+            let model = &mut self.model.entry(span(at).start).or_default().1;
+            model.extend(merged.iter().cloned());
+            home.adopt(&mut merged);
+            assert!(merged.is_empty());
+        }
     }
 
     fn forget(&mut self, n: usize) {
