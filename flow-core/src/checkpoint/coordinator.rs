@@ -13,7 +13,7 @@ use super::current::{Current, States};
 use super::failpoint::point;
 use super::listing::{Written, manifest};
 use super::manifest::{Manifest, StagedOutput};
-use super::saves::{FROM_NOW_ON, Inbox, News};
+use super::saves::{FROM_NOW_ON, Inbox, News, ROOM};
 use super::{Acknowledgers, Checkpoints, CommitError, Committers, Orders, Savepoints, Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
@@ -82,7 +82,7 @@ impl Coordinator {
         stopping: Arc<AtomicBool>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let (next, inbox) = (store.next_id(), Inbox::of(settings.buffer));
+        let (next, inbox) = (store.next_id(), Inbox::of(settings.buffer.unwrap_or(ROOM)));
         Coordinator {
             store,
             settings,

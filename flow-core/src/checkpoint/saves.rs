@@ -9,6 +9,7 @@
 use super::failpoint::point;
 use super::{Orders, Slot};
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -139,12 +140,14 @@ struct Way {
     orders: Orders,
     task: usize,
     instance: u32,
+    /// Bytes that have gone to the state backend.
+    spilled: Arc<AtomicUsize>,
 }
 
 impl Saves {
     pub(crate) fn new(inbox: Inbox, orders: Orders, task: usize, instance: usize) -> Self {
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
-        Saves(Some(Arc::new(Way { inbox, orders, task, instance })))
+        Saves(Some(Arc::new(Way { inbox, orders, task, instance, spilled: Arc::default() })))
     }
 
     /// Whether the job takes checkpoints.
@@ -160,6 +163,11 @@ impl Saves {
     /// Whether what can wait may be given now: see the module.
     pub(crate) fn has_room(&self) -> bool {
         self.0.as_ref().is_none_or(|way| way.inbox.has_room())
+    }
+
+    /// Counts bytes that go to the state backend.
+    pub(crate) fn spilled(&self) -> Arc<AtomicUsize> {
+        self.0.as_ref().map_or_else(Arc::default, |way| Arc::clone(&way.spilled))
     }
 
     fn put(&self, news: impl FnOnce(&Way) -> News) {

@@ -33,7 +33,7 @@ pub struct Checkpoints {
     pub(crate) retained: usize,
     pub(crate) failures: u32,
     pub(crate) deltas: u32,
-    pub(crate) buffer: usize,
+    pub(crate) buffer: Option<usize>,
     pub(crate) from: Option<u64>,
     pub(crate) dropped: Vec<String>,
     pub(crate) given_up: Vec<String>,
@@ -70,7 +70,7 @@ impl Checkpoints {
             retained: 2,
             failures: 3,
             deltas: 10,
-            buffer: ROOM,
+            buffer: None,
             from: None,
             dropped: Vec::new(),
             given_up: Vec::new(),
@@ -108,7 +108,8 @@ impl Checkpoints {
         self
     }
 
-    /// How many bytes of a checkpoint may lie in memory until the storage has taken them; 64 MiB unless said otherwise. Where it is slow the stages
+    /// How many bytes of a checkpoint may lie in memory until the storage has taken them; 64 MiB unless said otherwise, and 8 MiB in a job
+    /// with a [state backend](crate::job::Job::state_backend), which is to need little. Where it is slow the stages
     /// go on with the data and write their state later: the checkpoint takes longer. Beside it each stage instance fills blocks,
     /// of 64 KiB for each key group, and what is changed before it is written is written at once.
     ///
@@ -125,7 +126,7 @@ impl Checkpoints {
     /// # assert_eq!(out.take(), [1, 1, 2]);
     /// ```
     pub fn buffer(mut self, bytes: usize) -> Self {
-        self.buffer = bytes;
+        self.buffer = Some(bytes);
         self
     }
 
@@ -149,6 +150,12 @@ impl Checkpoints {
     /// [`Committer::transaction_timeout`](super::Committer::transaction_timeout).
     pub fn give_up(mut self, sink: impl Into<String>) -> Self {
         self.given_up.push(sink.into());
+        self
+    }
+
+    /// The same of a job that is to need little memory.
+    pub(crate) fn sparing(mut self) -> Self {
+        self.buffer.get_or_insert(ROOM / 8);
         self
     }
 

@@ -303,6 +303,7 @@ impl Job {
     fn launch(&self, seed: Option<u64>, begin: Begin) -> Result<Running> {
         let checkpoints =
             self.checkpoints.clone().map(|it| if begin == Begin::GoOn { it.newest() } else { it });
+        let checkpoints = checkpoints.map(|it| if self.backend.is_some() { it.sparing() } else { it });
         let start = checkpoints.map(|it| start(&self.name, it, &self.renames)).transpose()?;
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;

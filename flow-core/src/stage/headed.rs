@@ -12,6 +12,10 @@ use crate::exchange::{Aligner, Coalescer};
 use crate::metrics::StageMetrics;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Bytes that go to the state backend while a checkpoint is written, at most, before that alone goes on.
+const AHEAD: usize = 1 << 20;
 
 /// Where a stage stands in a batch, whose items the head has.
 struct Cursor {
@@ -45,8 +49,9 @@ pub struct HeadStage {
     faults: Faults,
     metrics: StageMetrics,
     kept: Kept,
-    /// The checkpoint that is being written.
+    /// The checkpoint that is being written, and how many bytes had gone to the state backend when it began.
     saving: Option<Saving>,
+    spilled: usize,
 }
 
 impl HeadStage {
@@ -74,6 +79,7 @@ impl HeadStage {
             metrics: StageMetrics::default(),
             kept: Kept::default(),
             saving: None,
+            spilled: 0,
         }
     }
 
@@ -131,7 +137,10 @@ impl HeadStage {
         self.head.tail().mark(Mark::Barrier(id));
         point("P3");
         match begun {
-            Ok(saving) => self.saving = Some(saving),
+            Ok(saving) => {
+                self.spilled = self.kept.saves.spilled().load(Relaxed);
+                self.saving = Some(saving);
+            }
             Err(error) => self.faults.raise(error),
         }
         // There may be little to write.
@@ -143,6 +152,12 @@ impl HeadStage {
     /// Whether there is a checkpoint to go on with, and room for more of it.
     fn may_save(&self) -> bool {
         self.is_saving() && self.kept.saves.has_room()
+    }
+
+    /// Whether so much has gone to the state backend since the barrier that no more may before that is written: what the checkpoint reads is
+    /// kept as it was, and what has come after it with it.
+    fn is_ahead(&self) -> bool {
+        self.is_saving() && self.kept.saves.spilled().load(Relaxed) - self.spilled > AHEAD
     }
 
     /// Goes on with the checkpoint that is being written.
@@ -316,6 +331,9 @@ impl Stage for HeadStage {
         let mut worked = self.may_save();
         if worked {
             self.save_some();
+        }
+        if self.is_ahead() {
+            return Ok(if worked { Step::Worked } else { Step::Hungry });
         }
         self.overdue |= !self.ended && self.head.overdue();
         loop {

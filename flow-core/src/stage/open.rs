@@ -295,7 +295,8 @@ impl OpenCx {
         let Some(stores) = &self.stores else { return Ok(None) };
         let store = stores.open(&format!("{}[{}]", self.stage, self.context.instance)).map_err(&named)?;
         let faults = self.faults.clone();
-        Ok(Some(Space::new(store, stores.share(), move |error| faults.raise(named(error)))))
+        let space = Space::new(store, stores.share(), move |error| faults.raise(named(error)));
+        Ok(Some(space.counted(self.saves().spilled())))
     }
 
     /// What the operator `id` has kept beside keyed state, where the job starts from a checkpoint: what instances have given to

@@ -118,6 +118,11 @@ impl Changes {
         self.ends.clear();
     }
 
+    /// How many bytes keys and values have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Each key with its value, or none where it goes.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
         let mut begin = 0;

@@ -2,6 +2,7 @@
 
 use super::{Changes, StateRead, StateStore};
 use crate::error::{Error, Result};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A store of one operator, with how much of its state may be in memory and what ends the job when the store fails. A clone is the same
@@ -22,7 +23,13 @@ impl Space {
         share: usize,
         report: impl Fn(Error) + Send + Sync + 'static,
     ) -> Self {
-        Space { store: Shared(Arc::new(Mutex::new(store))), share, report: Arc::new(report) }
+        Space { store: Shared::of(store), share, report: Arc::new(report) }
+    }
+
+    /// What is written is counted in `bytes`.
+    pub fn counted(mut self, bytes: Arc<AtomicUsize>) -> Self {
+        self.store.1 = bytes;
+        self
     }
 
     /// Ends the job: state could not be written or read back.
@@ -34,9 +41,13 @@ impl Space {
 
 /// A store that the table and what is large in its entries have together; one thread alone uses it at a time.
 #[derive(Clone)]
-pub(crate) struct Shared(Arc<Mutex<Box<dyn StateStore>>>);
+pub(crate) struct Shared(Arc<Mutex<Box<dyn StateStore>>>, Arc<AtomicUsize>);
 
 impl Shared {
+    fn of(store: Box<dyn StateStore>) -> Self {
+        Shared(Arc::new(Mutex::new(store)), Arc::default())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Box<dyn StateStore>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,6 +64,7 @@ impl Shared {
 
     /// See [`StateStore::write`].
     pub fn write(&self, changes: &Changes) -> Result<()> {
+        self.1.fetch_add(changes.bytes(), Relaxed);
         self.lock().write(changes)
     }
 
@@ -81,7 +93,7 @@ impl Spaces {
         let prefix = self.next.to_be_bytes();
         self.next += 1;
         let part = Part { whole: self.whole.clone(), prefix };
-        let store = Shared(Arc::new(Mutex::new(Box::new(part))));
+        let store = Shared::of(Box::new(part));
         Space { store, share: self.share, report: Arc::clone(&self.report) }
     }
 }
@@ -149,7 +161,7 @@ impl StateStore for Part {
                 None => long_ones.remove(&key),
             }
         }
-        self.whole().write(&long_ones)
+        self.whole.write(&long_ones)
     }
     fn snapshot(&self) -> Result<Box<dyn StateRead>> {
         Ok(Box::new(Past { whole: self.whole().snapshot()?, prefix: self.prefix }))
