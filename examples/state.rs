@@ -1,6 +1,7 @@
 //! What is in the checkpoints of a job: a list, the state as lines of JSON, and lines of JSON as a savepoint.
 
 use flow_core::checkpoint::{Snapshot, import, read};
+use flow_core::prelude::*;
 use flow_examples::Stop;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -12,7 +13,8 @@ state DIR [--at N] [--lines] [--import FILE]
 
 What is in the checkpoints of a job, which lie in DIR. Nothing is changed, and the job may run meanwhile.
 
-  DIR            the folder of checkpoints; without more it is told what is in the newest
+  DIR            the folder of checkpoints; without more it is told what is in the newest, and without a folder
+                 what is in one of a small job, in two ways
   --at N         checkpoint N instead
   --lines        its state as lines of JSON, on standard output: one for each operator, and one for each of its entries
   --import FILE  the other way: a savepoint of such lines, in the folder DIR, which has no checkpoints yet; `-` is standard input
@@ -32,7 +34,11 @@ fn main() -> ExitCode {
         let (lines, from) = (args.flag("--lines"), args.value::<PathBuf>("--import")?);
         let folder = args.inputs(1, "no")?.swap_remove(0);
         if folder == flow_examples::sample("no") {
-            return Err(Stop::Arguments("the folder of checkpoints is missing".to_owned()));
+            return if from.is_some() {
+                Err(Stop::Arguments("the folder of checkpoints is missing".to_owned()))
+            } else {
+                of_a_sample()
+            };
         }
         match from {
             Some(_) if lines || at.is_some() => {
@@ -47,6 +53,32 @@ fn main() -> ExitCode {
             }
         }
     })
+}
+
+/// The checkpoint of a job that is stopped on its way.
+fn of_a_sample() -> Result<(), Stop> {
+    let folder = std::env::temp_dir().join(format!("flow-state-{}", std::process::id()));
+    let job = Job::build("sample", |job| {
+        let numbers = source(generate(u64::MAX, |n| n).rate(10_000)).durable().named("numbers");
+        job.add(
+            numbers
+                .key_by(|n| ["zero", "one", "two"][(n % 3) as usize].to_owned())
+                .count()
+                .named("counts")
+                .collect(&Collected::new()),
+        );
+    });
+    let handle = job.checkpoints(Checkpoints::to(&folder)).start()?;
+    while handle.metrics().iter().all(|stage| stage.records_in < 100) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let id = handle.stop_with_savepoint()?;
+    handle.join()?;
+    let snapshot = read(&folder)?.at(id)?;
+    let shown = show(&snapshot, &id.to_string(), false).and_then(|()| show(&snapshot, "", true));
+    let removed = std::fs::remove_dir_all(&folder);
+    shown?;
+    removed.map_err(|error| Stop::Failed(format!("{}: {error}", folder.display())))
 }
 
 fn take_over(folder: &Path, file: &Path) -> Result<(), Stop> {

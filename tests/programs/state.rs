@@ -35,7 +35,7 @@ fn checkpoints_are_shown_and_made() {
 fn mistakes_are_told() {
     let scratch = Scratch::new("state-mistakes");
     for (args, code, what) in [
-        (&[][..], 2, "the folder of checkpoints is missing"),
+        (&["--import", "-"][..], 2, "the folder of checkpoints is missing"),
         (&["a", "--import", "b", "--lines"], 2, "--import stands alone"),
         (&["a", "--at", "x"], 2, "--at"),
         (&["/nowhere"], 1, "there is no folder /nowhere"),
