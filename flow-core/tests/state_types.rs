@@ -163,3 +163,49 @@ fn other_windows_do_not_take_over_what_some_have_kept() {
         assert!(job(rolling).run().unwrap_err().to_string().contains(before), "{before}");
     }
 }
+
+/// What is held back is read as what it was, or not at all: bytes of a number fit other numbers.
+#[test]
+fn records_of_another_type_that_are_held_back_are_refused() {
+    type Pipeline = fn(&mut Job);
+    let limits: [Pipeline; 2] = [
+        |job| job.add(source(generate(u64::MAX, |n| n)).durable().rate_limit(50).collect(&Collected::new())),
+        |job| {
+            job.add(
+                source(generate(u64::MAX, |n| n as i64)).durable().rate_limit(50).collect(&Collected::new()),
+            )
+        },
+    ];
+    let requests: [Pipeline; 2] = [
+        |job| {
+            let numbers = source(generate(u64::MAX, |n| n).rate(1_000)).durable();
+            job.add(
+                numbers
+                    .async_map(|_| std::future::pending::<u8>(), Millis(60_000))
+                    .collect(&Collected::new()),
+            );
+        },
+        |job| {
+            let numbers = source(generate(u64::MAX, |n| n as i64).rate(1_000)).durable();
+            job.add(
+                numbers
+                    .async_map(|_| std::future::pending::<u8>(), Millis(60_000))
+                    .collect(&Collected::new()),
+            );
+        },
+    ];
+    for [before, now] in [limits, requests] {
+        let storage = Arc::new(SimFs::new());
+        let job = |pipeline: Pipeline| {
+            Job::build("held", pipeline).checkpoints(Checkpoints::in_storage(Arc::clone(&storage) as _))
+        };
+        let handle = job(before).start().unwrap();
+        while handle.metrics()[0].records_in < 20 {
+            std::thread::yield_now();
+        }
+        handle.stop_with_savepoint().unwrap();
+        handle.join().unwrap();
+        let error = job(now).run().unwrap_err().to_string();
+        assert!(error.contains("its records were `u64` and are `i64` now"), "{error}");
+    }
+}

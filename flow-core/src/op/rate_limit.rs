@@ -115,6 +115,7 @@ impl<C: Chain<Out: Send + Keep<M>>, M: Mode> Chain for RateLimit<C, M> {
             stopping: Arc::default(),
             faults: Faults::default(),
             own: Own::new(meta),
+            types: String::new(),
             mode: PhantomData::<fn() -> M>,
         };
         prev.build(cx, push, visit);
@@ -138,6 +139,8 @@ struct RateLimitPush<T, S, N, M> {
     stopping: Arc<AtomicBool>,
     faults: Faults,
     own: Own,
+    /// What records look like when they are written down.
+    types: String,
     mode: PhantomData<fn() -> M>,
 }
 
@@ -157,7 +160,7 @@ impl<T: Keep<M>, S: Stamp, N: Push<T, S>, M> RateLimitPush<T, S, N, M> {
             Held::Mark(Mark::Watermark(w)) => Some(Kept::Watermark(*w)),
             Held::Mark(_) => None,
         });
-        match held::write::<M, T, S>(self.passed, held) {
+        match held::write::<M, T, S>(self.passed, &self.types, held) {
             Ok(bytes) => self.own.put(id, bytes),
             Err(error) => self.faults.raise(self.own.named(error)),
         }
@@ -165,10 +168,11 @@ impl<T: Keep<M>, S: Stamp, N: Push<T, S>, M> RateLimitPush<T, S, N, M> {
 
     /// Takes it back. Watermarks mean something to the records of their own instance only.
     fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
-        let own = self.own.is_as_before(cx);
+        self.types = self.own.keeps::<T, M>(cx)?;
+        let (own, types) = (self.own.is_as_before(cx), &self.types);
         let (queue, passed) = (&mut self.held, &mut self.passed);
         self.own.open_with(cx, &mut |bytes| {
-            let before = held::read::<M, T, S>(bytes, |kept| match kept {
+            let before = held::read::<M, T, S>(bytes, types, |kept| match kept {
                 Kept::Record(record, stamp) => queue.push_back(Held::Record(record, stamp)),
                 Kept::Watermark(w) if own => queue.push_back(Held::Mark(Mark::Watermark(w))),
                 Kept::Watermark(_) => {}
@@ -177,8 +181,7 @@ impl<T: Keep<M>, S: Stamp, N: Push<T, S>, M> RateLimitPush<T, S, N, M> {
                 *passed = before;
             }
             Ok(())
-        })?;
-        self.own.keeps::<T, M>()
+        })
     }
 
     /// Passes on what may go by now, as long as there is room.

@@ -1,9 +1,10 @@
 //! How an operator writes down the records that it holds back, and the watermarks between them.
 //!
 //! ```text
-//! passed    ( 0 stamp record | 1 watermark )*      times as little-endian i64, records as their codec says
+//! passed length types^length   ( 0 stamp record | 1 watermark )*      times as little-endian i64, length as u32, records as their codec says
 //! ```
 //!
+//! `types` is what records look like, in UTF-8: those of another type are refused, which would be read as something else.
 //! `passed` is the last watermark that has gone on. Whether an input is idle is not kept, nor that it has ended: whoever said so says it again.
 
 use super::Stamp;
@@ -21,9 +22,12 @@ pub(crate) enum Held<T, S> {
 /// Writes down what is held back behind the watermark `passed`.
 pub(crate) fn write<'a, M, T: Keep<M>, S: Stamp>(
     passed: Timestamp,
+    types: &str,
     held: impl Iterator<Item = Held<&'a T, S>>,
 ) -> Result<Vec<u8>> {
     let mut out = passed.0.to_le_bytes().to_vec();
+    out.extend_from_slice(&u32::try_from(types.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(types.as_bytes());
     for one in held {
         match one {
             Held::Record(record, stamp) => {
@@ -43,9 +47,20 @@ pub(crate) fn write<'a, M, T: Keep<M>, S: Stamp>(
 /// Gives `each` what [`write`] wrote, and returns the watermark that had passed.
 pub(crate) fn read<M, T: Keep<M>, S: Stamp>(
     bytes: &mut &[u8],
+    types: &str,
     mut each: impl FnMut(Held<T, S>),
 ) -> Result<Timestamp> {
     let passed = Timestamp(take_i64(bytes)?);
+    let length = u32::from_le_bytes(take(bytes)?) as usize;
+    let Some((before, rest)) = bytes.split_at_checked(length) else {
+        return Err(Error::new(ErrorKind::State, "it is cut short"));
+    };
+    *bytes = rest;
+    if before != types.as_bytes() {
+        let before = String::from_utf8_lossy(before);
+        let what = format!("its records were `{before}` and are `{types}` now");
+        return Err(Error::new(ErrorKind::State, what));
+    }
     while !bytes.is_empty() {
         let [kind] = take(bytes)?;
         let time = Timestamp(take_i64(bytes)?);

@@ -60,11 +60,11 @@ impl Own {
         Ok(())
     }
 
-    /// Whether values of `T` can be kept, where anything is.
+    /// What values of `T` look like that are kept, where anything is; and whether they can be.
     #[cold]
-    pub fn keeps<T: Keep<M>, M>(&self) -> Result<()> {
-        let tried = if self.saves.is_on() { T::schema().map(drop) } else { Ok(()) };
-        tried.map_err(|error| self.named(error))
+    pub fn keeps<T: Keep<M>, M>(&self, cx: &OpenCx) -> Result<String> {
+        let types = if cx.saves().is_on() { T::schema() } else { Ok(None) };
+        types.map(Option::unwrap_or_default).map_err(|error| self.named(error))
     }
 
     /// Whether the operator ran in as many instances as now, so that each gets what is its own.

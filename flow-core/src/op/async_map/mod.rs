@@ -155,6 +155,7 @@ where
             meta,
             passed: Timestamp::MIN,
             own: Own::new(meta),
+            types: String::new(),
             mode: PhantomData::<fn() -> M>,
         };
         prev.build(cx, push, visit);
@@ -176,6 +177,8 @@ struct AsyncPush<T, S, N, A: Ask<T>, D, M> {
     /// The last watermark that has gone on.
     passed: Timestamp,
     own: Own,
+    /// What records look like when they are written down.
+    types: String,
     mode: PhantomData<fn() -> M>,
 }
 
@@ -255,7 +258,7 @@ where
     /// Writes down the records that have not gone on.
     #[cold]
     fn save(&self, id: u64) {
-        match held::write::<M, T, S>(self.passed, self.requests.kept()) {
+        match held::write::<M, T, S>(self.passed, &self.types, self.requests.kept()) {
             Ok(bytes) => self.own.put(id, bytes),
             Err(error) => self.faults.raise(self.own.named(error)),
         }
@@ -263,10 +266,11 @@ where
 
     /// Takes them back as records that have just come. Watermarks mean something to the records of their own instance only.
     fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
-        let own = self.own.is_as_before(cx);
+        self.types = self.own.keeps::<T, M>(cx)?;
+        let (own, types) = (self.own.is_as_before(cx), &self.types);
         let (requests, passed) = (&mut self.requests, &mut self.passed);
         self.own.open_with(cx, &mut |bytes| {
-            let before = held::read::<M, T, S>(bytes, |kept| match kept {
+            let before = held::read::<M, T, S>(bytes, types, |kept| match kept {
                 Held::Record(record, stamp) => requests.push(record, stamp),
                 Held::Watermark(w) if own => requests.mark(Mark::Watermark(w)),
                 Held::Watermark(_) => {}
@@ -275,8 +279,7 @@ where
                 *passed = before;
             }
             Ok(())
-        })?;
-        self.own.keeps::<T, M>()
+        })
     }
 
     fn fail(&mut self, error: Error) {
