@@ -29,6 +29,8 @@ fn main() {
     let (n, pairs) = if test { (10_000, 1) } else { (150_000_000, number("--pairs", 5)) };
     rates("sum (W3)", pairs, &|host, lasts| sums(n, lasts).host_with(host).run());
     rates("window (W4)", pairs, &|host, lasts| windows(n, lasts).host_with(host).run());
+    whole("sum (W3)", pairs, &|lasts| sums(n * 4, lasts));
+    whole("window (W4)", pairs, &|lasts| windows(n, lasts));
 }
 
 /// Fills a table, writes it whole, changes one key in a hundred, and writes what has changed. Meanwhile there are elements of one key, so
@@ -135,6 +137,33 @@ fn rates(what: &str, pairs: u64, run: &dyn Fn(Saving, bool) -> Result<Report>) {
     println!(
         "{what}: rate with {taken} checkpoints / without: {median:.3} (median of {pairs} pairs), {ratios:.3?}"
     );
+}
+
+/// The same as a job of its own, on its own threads, into files that are synced, beside one without checkpoints and one that is durable and takes none.
+fn whole(what: &str, pairs: u64, make: &dyn Fn(bool) -> Job) {
+    let folder = std::env::temp_dir().join(format!("flow-checkpoint-{}", std::process::id()));
+    let (mut ratios, mut durable) = (Vec::new(), Vec::new());
+    let mut taken = 0;
+    for _ in 0..pairs {
+        let timed = |job: Job| {
+            let begun = Instant::now();
+            let report = job.run().expect("the job ends well");
+            (begun.elapsed(), report)
+        };
+        let without = timed(make(false)).0;
+        let none = timed(make(true)).0;
+        let _ = std::fs::remove_dir_all(&folder);
+        let (with, report) = timed(make(true).checkpoints(Checkpoints::to(&folder).every(Millis(1_000))));
+        taken += report.counter("checkpoints.completed");
+        ratios.push(without.as_secs_f64() / with.as_secs_f64());
+        durable.push(none.as_secs_f64() / with.as_secs_f64());
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+    for (beside, mut ratios) in [("not checkpointed", ratios), ("durable, without checkpoints", durable)] {
+        ratios.sort_by(f64::total_cmp);
+        let median = ratios[ratios.len() / 2];
+        println!("{what}, whole jobs: rate with {taken} checkpoints / {beside}: {median:.3} (median of {pairs}), {ratios:.3?}");
+    }
 }
 
 /// Steps a job on one thread, and has the state written.

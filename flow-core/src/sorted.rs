@@ -90,6 +90,10 @@ impl<K, V> Sorted<K, V> {
     pub fn iter(&self) -> std::slice::Iter<'_, (K, V)> {
         self.0.iter()
     }
+    /// Keeps those of which `keep` says so.
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+        self.0.retain(|(key, value)| keep(key, value));
+    }
 }
 
 impl<K> Sorted<K> {
@@ -114,13 +118,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map_in_order(steps in proptest::collection::vec((0u8..4, 0u8..32, any::<u16>()), 0..200)) {
+        fn it_is_a_map_in_order(steps in proptest::collection::vec((0u8..5, 0u8..32, any::<u16>()), 0..200)) {
             let (mut mine, mut std) = (Sorted::<u8, u16>::default(), BTreeMap::<u8, u16>::new());
             for (what, key, value) in steps {
                 match what {
                     0 => prop_assert_eq!(mine.insert(key, value), std.insert(key, value)),
                     1 => prop_assert_eq!(mine.remove(&key), std.remove(&key)),
                     2 => prop_assert_eq!(mine.or_insert_with(key, || value), std.entry(key).or_insert(value)),
+                    3 => {
+                        mine.retain(|k, v| k % 4 != key % 4 || v > &value);
+                        std.retain(|k, v| k % 4 != key % 4 || *v > value);
+                    }
                     _ => {
                         prop_assert_eq!(mine.get(&key), std.get(&key));
                         prop_assert_eq!(mine.get_mut(&key), std.get_mut(&key));

@@ -8,7 +8,6 @@ use super::{Slot, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::sorted::Sorted;
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// The state in a checkpoint, by operator.
@@ -16,7 +15,7 @@ pub(crate) struct Restored {
     id: u64,
     states: Sorted<String, State>,
     /// Of stages whose types have changed, once the pipeline is known.
-    upgrades: OnceLock<BTreeMap<String, Upgrading>>,
+    upgrades: OnceLock<Sorted<String, Upgrading>>,
 }
 
 struct State {
@@ -108,7 +107,7 @@ impl Restored {
     }
 
     /// From now on the state of these stages is read with the types of now.
-    pub fn upgrade(&self, upgrades: BTreeMap<String, Upgrading>) {
+    pub fn upgrade(&self, upgrades: Sorted<String, Upgrading>) {
         // It is said once, before anything is read.
         let _ = self.upgrades.set(upgrades);
     }

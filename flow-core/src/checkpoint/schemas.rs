@@ -4,7 +4,7 @@ use super::bytes::hash;
 use super::manifest::Manifest;
 use super::upgrades::{Upgrades, Upgrading};
 use crate::error::{Error, ErrorKind, Result};
-use std::collections::BTreeMap;
+use crate::sorted::Sorted;
 
 /// A hash of a schema; 0 where there is none.
 pub(super) fn fingerprint(schema: &str) -> u64 {
@@ -19,8 +19,8 @@ pub(crate) fn check<'a>(
     manifest: &Manifest,
     stages: impl Iterator<Item = (&'a str, &'a str)>,
     upgrades: &Upgrades,
-) -> Result<BTreeMap<String, Upgrading>> {
-    let mut all = BTreeMap::new();
+) -> Result<Sorted<String, Upgrading>> {
+    let mut all = Sorted::default();
     for (id, now) in stages.filter(|stage| !stage.1.is_empty()) {
         let before = manifest.operators.iter().find(|state| state.id == id && !state.schema.is_empty());
         let Some(before) = before.filter(|before| before.schema != now) else { continue };

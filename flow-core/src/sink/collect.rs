@@ -6,9 +6,9 @@ use crate::checkpoint::{Committer, Saves};
 use crate::error::Result;
 use crate::metrics::Counter;
 use crate::op::{Chain, Kind, Stream, Terminal, Visit};
+use crate::sorted::Sorted;
 use crate::stage::{BuildCx, Commit, Commits, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::Grid;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a pipeline has collected. A clone is the same collection.
@@ -26,7 +26,7 @@ struct Shelves<T> {
     /// What counts: by instance, in the order in which it was committed.
     done: Vec<(usize, Vec<T>)>,
     /// What was staged for a checkpoint: by its number, the end, and the instance.
-    staged: BTreeMap<(u64, String, u32), Vec<T>>,
+    staged: Sorted<(u64, String, u32), Vec<T>>,
 }
 
 impl<T> Clone for Collected<T> {
@@ -50,7 +50,7 @@ impl<T> std::fmt::Debug for Collected<T> {
 impl<T> Collected<T> {
     /// An empty one.
     pub fn new() -> Self {
-        Collected(Arc::new(Mutex::new(Shelves { done: Vec::new(), staged: BTreeMap::new() })))
+        Collected(Arc::new(Mutex::new(Shelves { done: Vec::new(), staged: Sorted::default() })))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shelves<T>> {

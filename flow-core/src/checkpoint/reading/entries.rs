@@ -3,16 +3,16 @@
 use super::import::{Slots, field, hex, only, text};
 use crate::checkpoint::Slot;
 use crate::checkpoint::records::{Part, framed, section};
+use crate::sorted::Sorted;
 use crate::state::shape::json::Json;
 use crate::state::shape::{Area, Defs, Fault, Fields, Layout, Node, Section, State, encode, state};
-use std::collections::BTreeMap;
 
 /// An operator whose lines are read.
 pub(super) struct Operator {
     /// What its state looks like; why that is not known.
     shape: Result<(State, Layout), Fault>,
     instances: Slots,
-    groups: BTreeMap<u16, Group>,
+    groups: Sorted<u16, Group>,
 }
 
 /// A key group.
@@ -44,7 +44,7 @@ impl Operator {
             let layout = state.layout();
             (state, layout)
         });
-        Operator { shape, instances: Slots::new(), groups: BTreeMap::new() }
+        Operator { shape, instances: Slots::default(), groups: Sorted::default() }
     }
 
     /// What an instance has beside keyed state.
@@ -58,7 +58,7 @@ impl Operator {
     /// A line of a key group.
     pub fn entry(&mut self, group: u16, line: &Json) -> Result<(), Fault> {
         let Operator { shape, groups, .. } = self;
-        let group = groups.entry(group).or_default();
+        let group = groups.or_insert_with(group, Group::default);
         if line.get("bytes").is_some() {
             return foreign(group, line);
         }

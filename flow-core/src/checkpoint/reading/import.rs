@@ -8,9 +8,9 @@ use crate::checkpoint::{Folder, Manifest, OperatorState, Slot, StagedOutput, Sto
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::KEY_GROUPS;
 use crate::exchange::hash::HASH_VERSION;
+use crate::sorted::Sorted;
 use crate::state::shape::Fault;
 use crate::state::shape::json::{Json, parse};
-use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub fn import_into(storage: Arc<dyn Storage>, mut lines: impl BufRead) -> Result
 struct Read {
     head: Option<Manifest>,
     staged: Vec<StagedOutput>,
-    operators: BTreeMap<String, (OperatorState, Operator)>,
+    operators: Sorted<String, (OperatorState, Operator)>,
 }
 
 impl Read {
@@ -238,4 +238,4 @@ pub(super) fn hex(line: &Json, name: &str) -> Result<Vec<u8>, Fault> {
 }
 
 /// What an operator has, slot by slot.
-pub(super) type Slots = BTreeMap<Slot, Vec<u8>>;
+pub(super) type Slots = Sorted<Slot, Vec<u8>>;
