@@ -162,7 +162,9 @@ fn whole(what: &str, pairs: u64, make: &dyn Fn(bool) -> Job) {
     for (beside, mut ratios) in [("not checkpointed", ratios), ("durable, without checkpoints", durable)] {
         ratios.sort_by(f64::total_cmp);
         let median = ratios[ratios.len() / 2];
-        println!("{what}, whole jobs: rate with {taken} checkpoints / {beside}: {median:.3} (median of {pairs}), {ratios:.3?}");
+        println!(
+            "{what}, whole jobs: rate with {taken} checkpoints / {beside}: {median:.3} (median of {pairs}), {ratios:.3?}"
+        );
     }
 }
 

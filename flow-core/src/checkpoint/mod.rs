@@ -23,8 +23,8 @@
 //! | what stands in a manifest | [`Manifest`] |
 //! | what stands in a state file | `state_file.rs` |
 //! | the protocol | [`Store`] |
-//! | state of types that have changed | `upgrades` |
-//! | checkpoints for people and tests, as lines of JSON and back | [`read`], [`import`](import()) |
+//! | state of types that have changed (feature `state-processor`) | `upgrades` |
+//! | checkpoints for people and tests, as lines of JSON and back (feature `state-processor`) | `read`, `import` |
 
 mod acknowledge;
 mod bytes;
@@ -45,6 +45,7 @@ mod manifest_file;
 mod names;
 mod orders;
 mod parts;
+#[cfg(feature = "state-processor")]
 mod reading;
 pub(crate) mod records;
 mod renames;
@@ -58,6 +59,10 @@ mod storage;
 mod store;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "state-processor")]
+pub(crate) mod upgrades;
+#[cfg(not(feature = "state-processor"))]
+#[path = "upgrades_off.rs"]
 pub(crate) mod upgrades;
 mod writing;
 
@@ -74,6 +79,7 @@ pub use groups::{Groups, Pieces, Section};
 pub use manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 pub(crate) use orders::Orders;
 pub use parts::Parts;
+#[cfg(feature = "state-processor")]
 pub use reading::{Reader, Snapshot, import, import_into, read};
 pub(crate) use renames::Renames;
 pub(crate) use restored::Restored;

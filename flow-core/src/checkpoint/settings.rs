@@ -5,8 +5,6 @@ use super::upgrades::Upgrade;
 use super::{Folder, Storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Millis;
-use serde_core::Serialize;
-use serde_core::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -162,68 +160,6 @@ impl Checkpoints {
     /// The same, from the newest checkpoint.
     pub(crate) fn newest(self) -> Self {
         Checkpoints { from: None, ..self }
-    }
-
-    /// Keyed state that was of type `A` when the checkpoint was taken becomes state of type `B`. `of` says whose: an operator by its
-    /// id, `balances/process`, all of a `let` by its name, `balances`, or one of the states of a process, `balances/process/last`, and of
-    /// the sides of a join, `joined/join/left`.
-    ///
-    /// `A` is found wherever the state has changed: as the whole value, as an accumulator or a record of a window, as a row of a join, as one of
-    /// the states of a process, and inside lists, options, tuples, structs and as values of maps. Of an `A` that the program of then called
-    /// otherwise only the name may differ. Several upgrades of one state lead on from each other, from the type of the checkpoint to that of
-    /// now. One that is not needed does nothing, so it may stay for as long as there are checkpoints from before.
-    ///
-    /// Keys cannot change, nor what is kept beside keyed state: positions of sources, `take`, and the like.
-    ///
-    /// ```
-    /// use flow_core::prelude::*;
-    /// use serde::{Deserialize, Serialize};
-    ///
-    /// #[derive(Serialize, Deserialize, Default)]
-    /// struct Balance { cents: i64, bookings: u32 }
-    ///
-    /// let folder = tempfile::tempdir().unwrap();
-    /// let checkpoints = Checkpoints::to(folder.path())
-    ///     // Until version 1.2 the state was a number of cents.
-    ///     .upgrade("balances/process", |cents: i64| Balance { cents, bookings: 0 });
-    /// # let _ = checkpoints;
-    /// ```
-    pub fn upgrade<A, B>(
-        self,
-        of: impl Into<String>,
-        convert: impl Fn(A) -> B + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: DeserializeOwned + 'static,
-        B: Serialize + DeserializeOwned + 'static,
-    {
-        self.with_upgrade(Upgrade::new(of.into(), move |old| Ok(convert(old))))
-    }
-
-    /// The same with a conversion that can fail: then the job does not start, and says which key it was.
-    ///
-    /// ```
-    /// use flow_core::prelude::*;
-    /// let folder = tempfile::tempdir().unwrap();
-    /// let checkpoints = Checkpoints::to(folder.path())
-    ///     .try_upgrade("totals/sum", |total: i64| u64::try_from(total));
-    /// # let _ = checkpoints;
-    /// ```
-    pub fn try_upgrade<A, B, E: std::fmt::Display>(
-        self,
-        of: impl Into<String>,
-        convert: impl Fn(A) -> Result<B, E> + Send + Sync + 'static,
-    ) -> Self
-    where
-        A: DeserializeOwned + 'static,
-        B: Serialize + DeserializeOwned + 'static,
-    {
-        self.with_upgrade(Upgrade::new(of.into(), move |old| convert(old).map_err(|error| error.to_string())))
-    }
-
-    fn with_upgrade(mut self, upgrade: Upgrade) -> Self {
-        self.upgrades.push(upgrade);
-        self
     }
 
     pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {

@@ -2,7 +2,8 @@
 //!
 //! | to see | look at |
 //! |---|---|
-//! | what the user says, and what of it is refused | here |
+//! | what the user says | `said.rs` |
+//! | what of it is refused | here |
 //! | which conversions lead from one type to another | `plan.rs` |
 //! | how bytes are converted | `rewrite.rs` |
 //!
@@ -13,41 +14,16 @@
 
 mod plan;
 mod rewrite;
+mod said;
 #[cfg(test)]
 mod tests;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::state::schema;
-use crate::state::shape::{Defs, Fault, Node, State, name_text, put, same, state, take, type_of};
+use crate::state::shape::{Defs, Node, State, name_text, same, state, type_of};
 use plan::{Plan, plans};
-use serde_core::Serialize;
-use serde_core::de::DeserializeOwned;
+use said::Convert;
+pub(crate) use said::Upgrade;
 use std::sync::Arc;
-
-/// Takes a value of the older type from the front, and appends one of the newer.
-type Convert = Arc<dyn Fn(&mut &[u8], &mut Vec<u8>) -> Result<(), Fault> + Send + Sync>;
-
-/// What the user says: whose state, from which type to which, and how.
-#[derive(Clone)]
-pub(crate) struct Upgrade {
-    of: String,
-    old: String,
-    new: String,
-    convert: Convert,
-}
-
-impl Upgrade {
-    /// Of the state `of`, by `convert`.
-    pub fn new<A, B>(of: String, convert: impl Fn(A) -> Result<B, String> + Send + Sync + 'static) -> Self
-    where
-        A: DeserializeOwned + 'static,
-        B: Serialize + DeserializeOwned,
-    {
-        let convert =
-            move |bytes: &mut &[u8], out: &mut Vec<u8>| convert(take(bytes)?).and_then(|new| put(&new, out));
-        Upgrade { of, old: schema::<A>(), new: schema::<B>(), convert: Arc::new(convert) }
-    }
-}
 
 /// A type, and the enums in it.
 type Type = (Node, Defs);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::checkpoint::records::{Part, Record, Records, framed, section};
-use crate::state::shape::Kind;
-use serde::{Deserialize, Serialize};
+use crate::state::shape::{Kind, put, take};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 fn upgrade<A: DeserializeOwned + 'static, B: Serialize + DeserializeOwned>(
     of: &str,

@@ -3,91 +3,10 @@
 //! Which operator it is stands in front of the schema, `sessions of string -> u64`; without one it is a table, an entry a key. The
 //! formats are documented where they are written; here they are said so that anybody can walk over them.
 
-use super::{Defs, Fields, Int, Node, text, type_of};
+use super::words::Kind;
+use super::{Defs, Fields, Int, Node};
 use crate::checkpoint::records::Part;
 use crate::state::pages::PAGES;
-
-/// Which operator writes the state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Table,
-    Windows,
-    SlidingWindows,
-    CountWindows,
-    TriggeredWindows,
-    Sessions,
-    Last,
-    Process,
-    BroadcastProcess,
-    TimedJoin,
-    LookupJoin,
-    Join,
-    Total,
-}
-
-/// The words of each, and what its values are called where there are several.
-const KINDS: &[(Kind, &str, &[&str])] = &[
-    (Kind::Table, "", &[""]),
-    (Kind::Windows, "windows", &[""]),
-    (Kind::SlidingWindows, "sliding windows", &[""]),
-    (Kind::CountWindows, "count windows", &[""]),
-    (Kind::TriggeredWindows, "windows with a trigger", &[""]),
-    (Kind::Sessions, "sessions", &[""]),
-    (Kind::Last, "last records", &[""]),
-    (Kind::Process, "process", &[""]),
-    (Kind::BroadcastProcess, "process with a broadcast", &["", "shared"]),
-    (Kind::TimedJoin, "join in time", &["left", "right"]),
-    (Kind::LookupJoin, "lookup join", &["left", "right"]),
-    (Kind::Join, "join", &["left", "right"]),
-    (Kind::Total, "total", &[""]),
-];
-
-impl Kind {
-    fn row(self) -> &'static (Kind, &'static str, &'static [&'static str]) {
-        KINDS.iter().find(|row| row.0 == self).unwrap_or(&KINDS[0])
-    }
-
-    /// What its values are called.
-    pub(crate) fn parts(self) -> &'static [&'static str] {
-        self.row().2
-    }
-
-    /// The kind that a schema begins with, what else it says of it, and what follows.
-    pub(super) fn before(schema: &str) -> (Kind, &str, &str) {
-        let of = |row: &(Kind, &'static str, _)| {
-            let rest = schema.strip_prefix(row.1)?;
-            let (which, rest) = match rest.strip_prefix(" [") {
-                Some(rest) => rest.split_once(']')?,
-                None => ("", rest),
-            };
-            Some((row.0, which, rest.strip_prefix(" of ")?))
-        };
-        KINDS.iter().skip(1).find_map(of).unwrap_or((Kind::Table, "", schema))
-    }
-
-    /// A schema of this kind; of what has none there is none.
-    pub(crate) fn of(self, schema: String) -> String {
-        self.which("", schema)
-    }
-
-    /// The same of windows of which it makes a difference which they are, in words without square brackets.
-    pub(crate) fn in_windows(self, windows: &str, schema: String) -> String {
-        self.which(&format!(" [{windows}]"), schema)
-    }
-
-    fn which(self, which: &str, schema: String) -> String {
-        if schema.is_empty() { schema } else { format!("{}{which} of {schema}", self.row().1) }
-    }
-}
-
-/// The schema of the same windows, by the host's clock.
-pub(crate) fn on_the_clock(schema: String) -> String {
-    let Some((kind, rest)) = schema.split_once(" of ") else { return schema };
-    match kind.strip_suffix(']') {
-        Some(which) => format!("{which} on the clock] of {rest}"),
-        None => format!("{kind} [on the clock] of {rest}"),
-    }
-}
 
 /// A value of keyed state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -353,26 +272,6 @@ impl State {
             _ => {}
         }
     }
-}
-
-/// The schema of a process's states, pairs in pairs, with their names; as it is where names are not known.
-pub(crate) fn states_of(schema: String, names: &[String]) -> String {
-    named(&schema, names).unwrap_or(schema)
-}
-
-fn named(schema: &str, names: &[String]) -> Option<String> {
-    let (mut node, defs): (Node, Defs) = type_of(schema).ok()?;
-    let mut fields = Vec::new();
-    for name in names {
-        // `name (how long it lives)`
-        let name = name.split(" (").next().unwrap_or(name);
-        let Node::Tuple(pair) = node else { return None };
-        let [state, rest] = <[Node; 2]>::try_from(pair).ok()?;
-        fields.push((name.to_owned(), state));
-        node = rest;
-    }
-    (node == Node::Unit && !fields.is_empty()).then_some(())?;
-    Some(text(&Node::Struct(String::new(), Fields::Named(fields)), &defs))
 }
 
 /// The elements that stand in a `ListState` itself, if the type is one: those of its pages are of the same type.

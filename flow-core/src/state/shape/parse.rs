@@ -11,8 +11,9 @@
 //!
 //! A name by itself is that of an enum; one with other characters than letters, digits and `_-.$#` stands in quotes.
 
-use super::layout::{FUNCTION, Kind, State, Value};
-use super::{DEPTH_MAX, Defs, Fault, Fields, Node, is_of_name, plain};
+use super::layout::{FUNCTION, State, Value};
+use super::words::{Kind, is_of_name};
+use super::{DEPTH_MAX, Defs, Fault, Fields, Node, plain};
 
 /// The type that a schema describes.
 ///

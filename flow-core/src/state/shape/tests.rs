@@ -197,17 +197,42 @@ fn json_of_another_type_is_refused_where_it_is_wrong() {
 #[test]
 fn the_state_of_a_stage_is_read() {
     let of = state("string -> u64").unwrap();
-    assert_eq!((of.kind, of.values.len()), (layout::Kind::Table, 1));
+    assert_eq!((of.kind, of.values.len()), (Kind::Table, 1));
     let schema = format!("{} -> {}, {}", schema::<Side>(), schema::<Side>(), schema::<Option<u8>>());
-    let of = state(&layout::Kind::Join.of(schema)).unwrap();
+    let of = state(&Kind::Join.of(schema)).unwrap();
     assert_eq!(
         (of.kind, of.key, of.values[0].name, of.values[1].name),
-        (layout::Kind::Join, Node::Enum(0), "left", "right")
+        (Kind::Join, Node::Enum(0), "left", "right")
     );
     assert!(state("join of string -> u64").is_err());
     let states = states_of(schema_of_pairs(), &["count".to_owned(), "last (5 s)".to_owned()]);
     assert_eq!(states, "{ count: u64, last: (Side, option<i64>) }; Side = Buy | Sell");
     assert!(matches!(state(&format!("process of u8 -> {states}")).unwrap().values[0].node, Node::Struct(..)));
+}
+
+#[test]
+fn names_are_put_into_what_is_a_schema_of_pairs() {
+    let of = |schema: &str, names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        states_of(schema.to_owned(), &names)
+    };
+    let quoted = r#"("a, (\"b)" { "x, ": map<u8, (u8, u8)> }, (seq<(A, u8)>, ())); A = "(; " | X(u8, u8)"#;
+    let named = of(quoted, &["first (1 h)", "then, this"]);
+    let expected = r#"{ first: "a, (\"b)" { "x, ": map<u8, (u8, u8)> }, "then, this": seq<(A, u8)> }; A = "(; " | X(u8, u8)"#;
+    assert_eq!(named, expected);
+    // What reads schemas agrees on what it is.
+    let (node, defs) = type_of(&named).unwrap();
+    assert_eq!(text(&node, &defs), named);
+    for (other, names) in [
+        (quoted, &["one"][..]),
+        (quoted, &["one", "two", "three"]),
+        (quoted, &[]),
+        ("(u8, (u8, u8, ()))", &["one", "two"]),
+        ("(u8, (…, ()))", &["one", "two"]),
+        ("u64", &["one"]),
+    ] {
+        assert_eq!(of(other, names), other);
+    }
 }
 
 fn schema_of_pairs() -> String {
