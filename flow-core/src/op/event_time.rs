@@ -9,10 +9,12 @@
 
 mod ahead;
 mod pulse;
+mod stamped;
 mod strategy;
 
 pub use strategy::{EventTimeBy, Punctuated, StrategyOf, WatermarkStrategy};
 
+use super::kind::{Bounded, Bounds};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,10 +25,14 @@ use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, IntoMillis, IntoTimestamp, Millis, Timestamp};
 use ahead::Ahead;
 use pulse::Pulse;
+use stamped::Stamped;
+use std::marker::PhantomData;
 
-/// A chain whose records get timestamps.
-#[derive(Clone)]
-pub struct EventTime<C, F> {
+/// What a picture says of a batch.
+const AT_THE_END: &str = "one watermark, at the end";
+
+/// A chain whose records get timestamps, on a stream of bounds `B`.
+pub struct EventTime<C, F, B = Bounded> {
     prev: C,
     time: F,
     /// 0 unless said.
@@ -34,6 +40,13 @@ pub struct EventTime<C, F> {
     max_ahead: Option<Millis>,
     waits: Waits,
     meta: Meta,
+    bounds: PhantomData<fn() -> B>,
+}
+
+impl<C: Clone, F: Clone, B> Clone for EventTime<C, F, B> {
+    fn clone(&self) -> Self {
+        EventTime { prev: self.prev.clone(), time: self.time.clone(), ..*self }
+    }
 }
 
 /// For what an input waits, and who for it.
@@ -81,7 +94,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     pub fn event_time<X: IntoTimestamp, F>(
         self,
         time: F,
-    ) -> Stream<T, K::Timed, Proved<X::Time, EventTime<C, F>>>
+    ) -> Stream<T, K::Timed, Proved<X::Time, EventTime<C, F, K::Bounds>>>
     where
         F: Fn(&T) -> X + Clone + Send + 'static,
     {
@@ -93,11 +106,12 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
             max_ahead: None,
             waits: Waits::default(),
             meta,
+            bounds: PhantomData,
         })
     }
 }
 
-impl<T, K, C, F> Stream<T, K, EventTime<C, F>> {
+impl<T, K, C, F, B> Stream<T, K, EventTime<C, F, B>> {
     /// How far behind the newest event one may come and still be on time. 0 means ascending timestamps.
     pub fn disorder(mut self, disorder: impl IntoMillis) -> Self {
         self.chain.disorder = Some(disorder.into_millis());
@@ -160,16 +174,30 @@ impl<T, K, C, F> Stream<T, K, EventTime<C, F>> {
     }
 }
 
-impl<C: Chain, X: IntoTimestamp, F: Fn(&C::Out) -> X + Clone + Send + 'static> Chain for EventTime<C, F> {
+impl<C, X, F, B> Chain for EventTime<C, F, B>
+where
+    C: Chain,
+    X: IntoTimestamp,
+    F: Fn(&C::Out) -> X + Clone + Send + 'static,
+    B: Bounds,
+{
     type Out = C::Out;
     type Stamp = Timestamp;
     type Root = C::Root;
     fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let disorder = self.disorder.unwrap_or_default();
-        let meta = cx.op(&self.meta, &format!("watermark = highest timestamp − {disorder} − 1ms"));
+        let note = if B::IS_BATCH {
+            AT_THE_END.to_owned()
+        } else {
+            format!("watermark = highest timestamp − {disorder} − 1ms")
+        };
+        let meta = cx.op(&self.meta, &note);
         check(cx, &meta, "a disorder", disorder);
         if let Some(ahead) = self.max_ahead {
             check(cx, &meta, "a max_ahead", ahead);
+        }
+        if B::IS_BATCH {
+            return self.prev.build(cx, Stamped { time: self.time, next }, visit);
         }
         let push = EventTimePush {
             time: self.time,

@@ -13,17 +13,37 @@ pub struct Bounded;
 #[derive(Debug, Clone, Copy)]
 pub struct Unbounded;
 
-/// Whether a stream ends: [`Bounded`] or [`Unbounded`].
+/// The stream ends, and nobody looks at it before: of each key and window only the last row counts. See [`Stream::batch`](super::Stream::batch).
+#[derive(Debug, Clone, Copy)]
+pub struct Batch;
+
+/// Whether a stream ends: [`Bounded`], [`Unbounded`] or [`Batch`].
 pub trait Bounds: Send + 'static {
     /// The bounds of this stream and another of bounds `B` together.
     type With<B: Bounds>: Bounds;
+    /// Those of the same stream where it has been made to end.
+    type Ending: Finite;
+    /// Whether only the last row of a key or window leaves, at the end.
+    const IS_BATCH: bool = false;
 }
 impl Bounds for Bounded {
     type With<B: Bounds> = B;
+    type Ending = Bounded;
 }
 impl Bounds for Unbounded {
     type With<B: Bounds> = Unbounded;
+    type Ending = Bounded;
 }
+impl Bounds for Batch {
+    type With<B: Bounds> = B;
+    type Ending = Batch;
+    const IS_BATCH: bool = true;
+}
+
+/// The stream ends by itself: [`Bounded`] or [`Batch`].
+pub trait Finite: Bounds {}
+impl Finite for Bounded {}
+impl Finite for Batch {}
 
 /// The source can go back to an earlier position.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +70,7 @@ impl Replay for Once {
 pub trait Kind: Send + 'static {
     /// What each record carries: `()`, or a [`Timestamp`] behind `event_time`.
     type Stamp: Stamp;
-    /// [`Bounded`] or [`Unbounded`].
+    /// [`Bounded`], [`Unbounded`] or [`Batch`].
     type Bounds: Bounds;
     /// [`Replayable`] or [`Once`].
     type Replay: Replay;
@@ -59,7 +79,9 @@ pub trait Kind: Send + 'static {
     /// The same with event time.
     type Timed: Kind<Stamp = Timestamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same, bounded.
-    type Ending: Kind<Stamp = Self::Stamp, Bounds = Bounded, Replay = Self::Replay, Mode = Self::Mode>;
+    type Ending: Kind<Stamp = Self::Stamp, Bounds: Finite, Replay = Self::Replay, Mode = Self::Mode>;
+    /// The same in a batch.
+    type Whole: Kind<Stamp = Self::Stamp, Bounds = Batch, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same without event time.
     type Untimed: Kind<Stamp = (), Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same in a pipeline of mode `M`.
@@ -77,7 +99,8 @@ impl<S: Stamp, B: Bounds, R: Replay, M: Mode> Kind for Is<S, B, R, M> {
     type Replay = R;
     type Mode = M;
     type Timed = Is<Timestamp, B, R, M>;
-    type Ending = Is<S, Bounded, R, M>;
+    type Ending = Is<S, B::Ending, R, M>;
+    type Whole = Is<S, Batch, R, M>;
     type Untimed = Is<(), B, R, M>;
     type In<N: Mode> = Is<S, B, R, N>;
     type With<K: Kind<Stamp = S, Mode = M>> = Is<S, B::With<K::Bounds>, R::With<K::Replay>, M>;
@@ -99,9 +122,9 @@ impl<B: Bounds, R: Replay, M: Mode> HasEventTime for Is<Timestamp, B, R, M> {}
     label = "needs bounded input",
     note = "bound the source (`.take(n)`, a file, an iterator), or give each window its result: `.window(tumbling(1h))`"
 )]
-pub trait Ends: Kind<Bounds = Bounded> {}
+pub trait Ends: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Bounded, R, M> {}
+impl<S: Stamp, B: Finite, R: Replay, M: Mode> Ends for Is<S, B, R, M> {}
 
 /// A kind that can be read again from a position, as a restart asks.
 #[diagnostic::on_unimplemented(

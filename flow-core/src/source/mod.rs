@@ -13,6 +13,7 @@ mod lasting;
 mod tests;
 pub mod text;
 pub(crate) mod unpack;
+mod whole;
 
 pub use crate::stage::{Poll, Reader};
 pub use channel::{ChannelSender, ChannelSource, channel};
@@ -20,6 +21,7 @@ pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
 pub(crate) use lasting::Lasting;
 pub use text::{csv, json_lines, lines, stdin_lines, tcp_lines};
+pub use whole::AtSource;
 
 use crate::checkpoint::Acknowledge;
 use crate::error::{Error, ErrorKind, Result};

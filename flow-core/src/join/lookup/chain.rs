@@ -4,7 +4,7 @@ use super::head::LookupHead;
 use crate::join::form::Leading;
 use crate::join::joined::{JoinChain, JoinOp, Joined};
 use crate::join::side::Crossing;
-use crate::op::kind::Bounded;
+use crate::op::kind::{Finite, Replay};
 use crate::op::{Is, Key, Kind, Stream};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
 use crate::state::{Keep, Mode};
@@ -17,9 +17,9 @@ use std::marker::PhantomData;
     label = "needs a right side that ends",
     note = "bound it (`.take(n)`, a file, an iterator), or join with a table that changes: `.as_of()`"
 )]
-pub trait ReadWhole: Kind<Bounds = Bounded> {}
+pub trait ReadWhole: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: crate::op::kind::Replay, M: Mode> ReadWhole for Is<S, Bounded, R, M> {}
+impl<S: Stamp, B: Finite, R: Replay, M: Mode> ReadWhole for Is<S, B, R, M> {}
 
 /// A join of each left element with all right ones of its key.
 pub struct Lookup<F, S, M> {

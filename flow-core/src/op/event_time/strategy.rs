@@ -4,9 +4,11 @@
 //! become one it goes on from the lowest of theirs.
 
 use super::pulse::Pulse;
-use super::{EventTime, Waits};
+use super::stamped::Stamped;
+use super::{AT_THE_END, EventTime, Waits};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
+use crate::op::kind::{Bounded, Bounds};
 use crate::op::operator::OpError;
 use crate::op::proved::claim;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
@@ -15,6 +17,7 @@ use crate::stage::own::take_i64;
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, IntoMillis, IntoTimestamp, IntoWatermark, Millis, Timestamp};
+use std::marker::PhantomData;
 
 /// How the watermark follows the records of a source partition.
 ///
@@ -113,9 +116,8 @@ impl<T, X: IntoWatermark, P: Fn(&T) -> X + Clone + Send + 'static> WatermarkStra
     }
 }
 
-/// A chain whose records get timestamps, and watermarks by a strategy.
-#[derive(Clone)]
-pub struct EventTimeBy<C, F, W> {
+/// A chain whose records get timestamps, and watermarks by a strategy, on a stream of bounds `B`.
+pub struct EventTimeBy<C, F, W, B = Bounded> {
     prev: C,
     time: F,
     strategy: W,
@@ -124,9 +126,17 @@ pub struct EventTimeBy<C, F, W> {
     beside: Option<&'static str>,
     pub(super) waits: Waits,
     meta: Meta,
+    bounds: PhantomData<fn() -> B>,
 }
 
-impl<T: 'static, K: Kind, C, F> Stream<T, K, EventTime<C, F>> {
+impl<C: Clone, F: Clone, W: Clone, B> Clone for EventTimeBy<C, F, W, B> {
+    fn clone(&self) -> Self {
+        let (prev, time, strategy) = (self.prev.clone(), self.time.clone(), self.strategy.clone());
+        EventTimeBy { prev, time, strategy, ..*self }
+    }
+}
+
+impl<T: 'static, K: Kind, C, F, B> Stream<T, K, EventTime<C, F, B>> {
     /// A record may carry a watermark: that is the watermark from right behind it, unless it was higher before. Where no
     /// record says anything only the end does.
     ///
@@ -146,7 +156,7 @@ impl<T: 'static, K: Kind, C, F> Stream<T, K, EventTime<C, F>> {
     pub fn punctuated<X: IntoWatermark, P>(
         self,
         carried: P,
-    ) -> Stream<T, K, Proved<X::Mark, EventTimeBy<C, F, Punctuated<P>>>>
+    ) -> Stream<T, K, Proved<X::Mark, EventTimeBy<C, F, Punctuated<P>, B>>>
     where
         P: Fn(&T) -> X + Clone + Send + 'static,
     {
@@ -158,12 +168,12 @@ impl<T: 'static, K: Kind, C, F> Stream<T, K, EventTime<C, F>> {
     pub fn watermarks<W: StrategyOf<P, T>, P>(
         self,
         strategy: W,
-    ) -> Stream<T, K, Proved<P, EventTimeBy<C, F, W>>> {
+    ) -> Stream<T, K, Proved<P, EventTimeBy<C, F, W, B>>> {
         Stream::of(self.chain.by(strategy, "watermark = what the strategy says"))
     }
 }
 
-impl<T, K, C, F, W> Stream<T, K, EventTimeBy<C, F, W>> {
+impl<T, K, C, F, W, B> Stream<T, K, EventTimeBy<C, F, W, B>> {
     /// After so long without a record this input holds back nobody, until its next record.
     pub fn idle(mut self, after: impl IntoMillis) -> Self {
         self.chain.waits.idle = Some(after.into_millis());
@@ -177,32 +187,36 @@ impl<T, K, C, F, W> Stream<T, K, EventTimeBy<C, F, W>> {
     }
 }
 
-impl<C, F> EventTime<C, F> {
-    fn by<W>(self, strategy: W, says: &'static str) -> EventTimeBy<C, F, W> {
-        let EventTime { prev, time, disorder, max_ahead, waits, meta } = self;
+impl<C, F, B> EventTime<C, F, B> {
+    fn by<W>(self, strategy: W, says: &'static str) -> EventTimeBy<C, F, W, B> {
+        let EventTime { prev, time, disorder, max_ahead, waits, meta, bounds } = self;
         let beside = disorder.map(|_| "disorder").or(max_ahead.map(|_| "max_ahead"));
-        EventTimeBy { prev, time, strategy, says, beside, waits, meta }
+        EventTimeBy { prev, time, strategy, says, beside, waits, meta, bounds }
     }
 }
 
-impl<C, X, F, W> Chain for EventTimeBy<C, F, W>
+impl<C, X, F, W, B> Chain for EventTimeBy<C, F, W, B>
 where
     C: Chain,
     X: IntoTimestamp,
     F: Fn(&C::Out) -> X + Clone + Send + 'static,
     W: WatermarkStrategy<C::Out>,
+    B: Bounds,
 {
     type Out = C::Out;
     type Stamp = Timestamp;
     type Root = C::Root;
     fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, self.says);
+        let meta = cx.op(&self.meta, if B::IS_BATCH { AT_THE_END } else { self.says });
         if let Some(beside) = self.beside {
             let what = format!("`{beside}` beside another strategy: {}, so it would mean nothing", self.says);
             cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
         }
         let pulse = self.waits.pulse(cx, &meta);
         let EventTimeBy { prev, time, strategy, .. } = self;
+        if B::IS_BATCH {
+            return prev.build(cx, Stamped { time, next }, visit);
+        }
         let ticks = Ticks { every: None, last: 0 };
         let push = StrategyPush {
             time,

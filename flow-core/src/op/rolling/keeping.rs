@@ -105,19 +105,38 @@ where
         Ok(())
     }
     fn roll(&self, top: &mut Self::State, record: V) -> Result<Option<Vec<V>>, OpError> {
+        let changed = self.rank(top, record);
+        Ok(changed.then(|| top.iter().map(|(_, record)| record.clone()).collect()))
+    }
+    const ONE_ROW: bool = true;
+    fn add(&self, top: &mut Self::State, record: V) -> Result<(), OpError> {
+        self.rank(top, record);
+        Ok(())
+    }
+    fn last(&self, top: Self::State) -> Option<Vec<V>> {
+        (!top.is_empty()).then(|| top.into_iter().map(|(_, record)| record).collect())
+    }
+}
+
+impl<G> TopOf<G> {
+    /// Puts a record in its place; whether it has one.
+    fn rank<V, N: Measure>(&self, top: &mut Vec<(N::Value, V)>, record: V) -> bool
+    where
+        G: Fn(&V) -> N,
+    {
         let value = (self.measure)(&record).value();
         // Behind its equals: the earlier one stays.
         let place = value.as_ref().map(|value| top.partition_point(|(v, _)| N::compare(v, value).is_ge()));
         let (Some(value), Some(at)) = (value, place.filter(|at| *at < self.n)) else {
             self.outranked.add(1);
-            return Ok(None);
+            return false;
         };
         if top.len() == self.n {
             self.outranked.add(1);
             top.pop();
         }
         top.insert(at, (value, record));
-        Ok(Some(top.iter().map(|(_, record)| record.clone()).collect()))
+        true
     }
 }
 
@@ -125,7 +144,7 @@ where
 pub type TopOfEach<X, K, C, F, G, N> = Stream<
     (<F as KeyTypes<X>>::Key, Vec<<F as KeyTypes<X>>::Value>),
     K,
-    Proved<<N as Measure>::Value, Proved<C, Rolling<C, F, TopOf<G>, <K as Kind>::Mode>>>,
+    Proved<<N as Measure>::Value, Proved<C, Rolling<C, F, TopOf<G>, <K as Kind>::Mode, <K as Kind>::Bounds>>>,
 >;
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
@@ -182,7 +201,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     }
 }
 
-impl<T, K, C, F, M> Stream<T, K, Rolling<C, F, FirstOf, M>> {
+impl<T, K, C, F, M, B> Stream<T, K, Rolling<C, F, FirstOf, M, B>> {
     /// A key is forgotten so long after its first record, by the host's clock: the next one is a first one again. Keys that were
     /// forgotten are counted in `expired`.
     ///

@@ -5,6 +5,7 @@
 
 mod keeping;
 mod last;
+mod last_rows;
 mod numbers;
 pub mod rolls;
 
@@ -15,6 +16,7 @@ pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
 use super::edges::sender_tail;
 use super::key_fn::{KeyFn, KeyTypes};
 use super::keyed::KeyedStream;
+use super::kind::{Bounded, Bounds};
 use super::operator::{OpError, operator_error};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
@@ -26,6 +28,7 @@ use crate::stage::{
 };
 use crate::state::{Keep, KeyTable, Mode, schema_of};
 use crate::time::Grid;
+use last_rows::LastRows;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
@@ -65,26 +68,42 @@ pub trait Roll<V>: Clone + Send + 'static {
     /// # Errors
     /// Ends the job.
     fn roll(&self, state: &mut Self::State, value: V) -> Result<Option<Self::Out>, OpError>;
+    /// Whether each result is a new version of the one row of its key, of which in a batch only the last counts: then [`Roll::add`] and
+    /// [`Roll::last`] take the place of [`Roll::roll`].
+    const ONE_ROW: bool = false;
+    /// Takes a value, and makes no result of it.
+    ///
+    /// # Errors
+    /// Ends the job.
+    #[inline(always)]
+    fn add(&self, state: &mut Self::State, value: V) -> Result<(), OpError> {
+        self.roll(state, value).map(drop)
+    }
+    /// The row of a state.
+    fn last(&self, state: Self::State) -> Option<Self::Out> {
+        let _ = state;
+        None
+    }
 }
 
-/// A chain with a rolling operator behind it, in a pipeline of mode `M`.
-pub struct Rolling<C, F, R, M> {
+/// A chain with a rolling operator behind it, in a pipeline of mode `M`, on a stream of bounds `B`.
+pub struct Rolling<C, F, R, M, B = Bounded> {
     prev: C,
     key: F,
     roll: R,
     edge: EdgeRef,
     meta: Meta,
-    mode: PhantomData<fn() -> M>,
+    mode: PhantomData<fn() -> (M, B)>,
 }
 
-impl<C, F, R, M> Rolling<C, F, R, M> {
+impl<C, F, R, M, B> Rolling<C, F, R, M, B> {
     #[track_caller]
     pub(super) fn new(op: &'static str, prev: C, key: F, roll: R) -> Self {
         Rolling { prev, key, roll, edge: EdgeRef::fresh(), meta: Meta::new(op), mode: PhantomData }
     }
 }
 
-impl<C: Clone, F: Clone, R: Clone, M> Clone for Rolling<C, F, R, M> {
+impl<C: Clone, F: Clone, R: Clone, M, B> Clone for Rolling<C, F, R, M, B> {
     fn clone(&self) -> Self {
         Rolling {
             prev: self.prev.clone(),
@@ -100,30 +119,41 @@ impl<C: Clone, F: Clone, R: Clone, M> Clone for Rolling<C, F, R, M> {
 /// What crosses: the hash, the key with the rest of the record, the timestamp.
 pub type Item<X, F, S> = (u64, <F as KeyTypes<X>>::Route, <F as KeyTypes<X>>::Rest, S);
 
-impl<C, F, R, M> Chain for Rolling<C, F, R, M>
+impl<C, F, R, M, B> Chain for Rolling<C, F, R, M, B>
 where
     C: Chain,
     F: KeyFn<C::Out, Key: Keep<M>>,
     R: Roll<F::Value, State: Keep<M>>,
     M: Mode,
+    B: Bounds,
 {
     type Out = (F::Key, R::Out);
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<Self::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, "keyed state, one look-up an element");
+        let one_row = B::IS_BATCH && R::ONE_ROW;
+        let note =
+            if one_row { "one row for each key, at the end" } else { "keyed state, one look-up an element" };
+        let meta = cx.op(&self.meta, note);
         self.edge.listen(next.grid());
-        let head = RollHead::<C::Out, F, R, N, M> {
-            table: KeyTable::default(),
-            key: self.key.clone(),
-            roll: self.roll,
-            next,
-            meta,
-            faults: Faults::default(),
-            failed: false,
-            types: PhantomData,
+        let (key, roll) = (self.key.clone(), self.roll);
+        let stage = if B::IS_BATCH && R::ONE_ROW {
+            HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(LastRows::<C::Out, F, R, N, M, C::Stamp>::new(
+                key, roll, next, meta,
+            ))
+        } else {
+            let head = RollHead::<C::Out, F, R, N, M> {
+                table: KeyTable::default(),
+                key,
+                roll,
+                next,
+                meta,
+                faults: Faults::default(),
+                failed: false,
+                types: PhantomData,
+            };
+            HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(head)
         };
-        let stage = HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(head);
         cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::KeyBy)], stage);
         cx.out(&self.edge);
         self.prev.build(cx, ByKeyGroup::new(self.key, self.edge), visit);
@@ -266,12 +296,15 @@ where
 pub type Rolled<X, K, C, F, R> = Stream<
     (<F as KeyTypes<X>>::Key, <R as Roll<<F as KeyTypes<X>>::Value>>::Out),
     K,
-    Proved<C, Rolling<C, F, R, <K as Kind>::Mode>>,
+    Proved<C, Rolling<C, F, R, <K as Kind>::Mode, <K as Kind>::Bounds>>,
 >;
 
 /// The same, its results named: they are unknown where what a closure returns does not fit.
-pub type RolledAs<X, K, C, F, R, Out> =
-    Stream<(<F as KeyTypes<X>>::Key, Out), K, Proved<Out, Proved<C, Rolling<C, F, R, <K as Kind>::Mode>>>>;
+pub type RolledAs<X, K, C, F, R, Out> = Stream<
+    (<F as KeyTypes<X>>::Key, Out),
+    K,
+    Proved<Out, Proved<C, Rolling<C, F, R, <K as Kind>::Mode, <K as Kind>::Bounds>>>,
+>;
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     #[track_caller]

@@ -23,6 +23,10 @@ impl<V> Roll<V> for Count {
         *state += 1;
         Ok(Some(*state))
     }
+    const ONE_ROW: bool = true;
+    fn last(&self, state: u64) -> Option<u64> {
+        Some(state)
+    }
 }
 
 /// `sum`, and `wrapping_sum` where it `WRAPS` around the end of the type's range.
@@ -41,6 +45,10 @@ impl<V, N: Summand, G: Fn(&V) -> N + Clone + Send + 'static, const WRAPS: bool> 
         }
         Ok(Some(*state))
     }
+    const ONE_ROW: bool = true;
+    fn last(&self, state: N::Number) -> Option<N::Number> {
+        Some(state)
+    }
 }
 
 /// `min` and `max`: a value replaces the best when it compares as `wanted` to it.
@@ -57,12 +65,21 @@ impl<V, N: Measure, G: Fn(&V) -> N + Clone + Send + 'static> Roll<V> for Best<G>
     }
     #[inline(always)]
     fn roll(&self, best: &mut Option<N::Value>, value: V) -> Result<Option<N::Value>, OpError> {
+        self.add(best, value)?;
+        Ok(best.clone())
+    }
+    const ONE_ROW: bool = true;
+    #[inline(always)]
+    fn add(&self, best: &mut Option<N::Value>, value: V) -> Result<(), OpError> {
         if let Some(new) = (self.measure)(&value).value()
             && best.as_ref().is_none_or(|old| N::compare(&new, old) == self.wanted)
         {
             *best = Some(new);
         }
-        Ok(best.clone())
+        Ok(())
+    }
+    fn last(&self, best: Option<N::Value>) -> Option<N::Value> {
+        best
     }
 }
 
@@ -77,12 +94,21 @@ impl<V: Clone + Send + 'static, G: Fn(V, V) -> V + Clone + Send + 'static> Roll<
     }
     #[inline(always)]
     fn roll(&self, state: &mut Option<V>, value: V) -> Result<Option<V>, OpError> {
+        self.add(state, value)?;
+        Ok(state.clone())
+    }
+    const ONE_ROW: bool = true;
+    #[inline(always)]
+    fn add(&self, state: &mut Option<V>, value: V) -> Result<(), OpError> {
         let new = match state.take() {
             Some(old) => (self.0)(old, value),
             None => value,
         };
         *state = Some(new);
-        Ok(state.clone())
+        Ok(())
+    }
+    fn last(&self, state: Option<V>) -> Option<V> {
+        state
     }
 }
 
@@ -104,8 +130,17 @@ where
     }
     #[inline(always)]
     fn roll(&self, state: &mut A, value: V) -> Result<Option<A>, OpError> {
-        (self.fold)(state, value);
+        self.add(state, value)?;
         Ok(Some(state.clone()))
+    }
+    const ONE_ROW: bool = true;
+    #[inline(always)]
+    fn add(&self, state: &mut A, value: V) -> Result<(), OpError> {
+        (self.fold)(state, value);
+        Ok(())
+    }
+    fn last(&self, state: A) -> Option<A> {
+        Some(state)
     }
 }
 

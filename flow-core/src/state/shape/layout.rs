@@ -171,6 +171,7 @@ impl Kind {
             }
             Kind::Sessions => vec![entries(&[], "", slotted(), sessions())],
             Kind::Last => vec![entries(&[], "", KEY, ONE)],
+            Kind::LastRows => vec![entries(&[], "", KEY, fields([("time", TIME), ("value", ONE)]))],
             Kind::Process => process(),
             Kind::BroadcastProcess => {
                 let mut all = process();

@@ -1,0 +1,168 @@
+//! Rolling operators in a batch: one row for each key, when all input has come, in the order in which the keys did.
+//!
+//! ```text
+//! key -> time state      in a checkpoint: a little-endian i64, that of the last record; the codec's bytes
+//! ```
+
+use super::{Item, Roll};
+use crate::checkpoint::{Groups, each_entry};
+use crate::error::Result;
+use crate::op::key_fn::KeyFn;
+use crate::op::operator::{OpError, operator_error};
+use crate::stage::own::take_i64;
+use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::shape::Kind as Shape;
+use crate::state::{Keep, Mode, Pane, read_all, schema_of};
+use crate::time::Timestamp;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::vec::IntoIter;
+
+/// Look-ups that are begun together.
+const CHUNK: usize = 64;
+/// Rows that leave between two looks at the room for them.
+const ROWS: usize = 256;
+
+/// A state with the stamp of the last record.
+type Last<R, V, S> = (<R as Roll<V>>::State, S);
+
+/// The head of the stage.
+pub(super) struct LastRows<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S> {
+    keys: Pane<F::Key, Last<R, F::Value, S>, M>,
+    key: F,
+    roll: R,
+    next: N,
+    meta: Meta,
+    faults: Faults,
+    failed: bool,
+    /// All input has come.
+    ended: bool,
+    /// Whether the last checkpoint has the keys.
+    saved: bool,
+    types: PhantomData<fn(X) -> M>,
+}
+
+impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S: Stamp> LastRows<X, F, R, N, M, S> {
+    pub fn new(key: F, roll: R, next: N, meta: Meta) -> Self {
+        let (keys, faults, types) = (Pane::default(), Faults::default(), PhantomData);
+        LastRows { keys, key, roll, next, meta, faults, failed: false, ended: false, saved: false, types }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail(&mut self, error: &OpError) {
+        self.failed = true;
+        self.faults.raise(operator_error(&self.meta, error));
+    }
+
+    /// Takes the first of `n` items, as far as there is room for their keys; how many it took.
+    fn run(&mut self, items: &mut IntoIter<Item<X, F, S>>, n: usize) -> Result<usize, OpError> {
+        let LastRows { keys, key, roll, .. } = self;
+        let (mut keys, n) = keys.run(n.min(CHUNK), &|k| key.hash(k));
+        if keys.is_large() {
+            for (hash, ..) in items.as_slice().iter().take(n) {
+                keys.prefetch(*hash);
+            }
+        }
+        for (hash, route, rest, stamp) in items.by_ref().take(n) {
+            let insert = || (key.key(&route), (roll.start(), stamp));
+            let (_, (state, last)) = keys.entry(hash, |k| key.is(&route, k), insert);
+            *last = stamp;
+            roll.add(state, key.value(route, rest))?;
+        }
+        Ok(n)
+    }
+}
+
+impl<X, F, R, N, S, M> Head<Item<X, F, S>> for LastRows<X, F, R, N, M, S>
+where
+    X: 'static,
+    F: KeyFn<X, Key: Keep<M>>,
+    R: Roll<F::Value, State: Keep<M>>,
+    S: Stamp,
+    N: Push<(F::Key, R::Out), S>,
+    M: Mode,
+{
+    type Part = Infallible;
+
+    fn tail(&mut self) -> &mut dyn Tail {
+        &mut self.next
+    }
+
+    fn tail_ref(&self) -> &dyn Tail {
+        &self.next
+    }
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.faults = cx.faults().clone();
+        self.roll.open(&self.meta.id(), cx).map_err(|error| operator_error(&self.meta, &error))
+    }
+
+    #[inline(never)]
+    fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
+        let mut left = n.min(items.len());
+        while left > 0 && !self.failed {
+            match self.run(items, left) {
+                Ok(taken) => left -= taken,
+                Err(error) => self.fail(&error),
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+    }
+
+    fn fire(&mut self) -> Fire {
+        while self.ended && !self.failed {
+            if !self.next.room() {
+                return Fire::Paused;
+            }
+            for _ in 0..ROWS {
+                let Some((key, (state, stamp))) = self.keys.pop() else {
+                    self.keys.clear();
+                    (self.ended, self.saved) = (false, false);
+                    return Fire::Done;
+                };
+                if let Some(row) = self.roll.last(state) {
+                    self.next.push((key, row), stamp);
+                }
+            }
+        }
+        Fire::Done
+    }
+
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        let key = self.key.clone();
+        self.keys.begin_save_alone(
+            out,
+            &mut self.saved,
+            move |k| key.hash(k),
+            |(state, stamp), out| {
+                out.extend_from_slice(&stamp.time().0.to_le_bytes());
+                Keep::<M>::write(state, out)
+            },
+        )
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.keys.save_more(left)
+    }
+
+    fn schema(&self) -> Result<String> {
+        Ok(Shape::LastRows.of(schema_of::<F::Key, R::State, M>()?))
+    }
+
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        let LastRows { keys, key, .. } = self;
+        let hash_of = |k: &F::Key| key.hash(k);
+        <F::Key as Keep<M>>::kept(|| {
+            each_entry(bytes, &mut |_, name, mut value| {
+                let name = read_all::<M, F::Key>(name)?;
+                let stamp = S::of(Timestamp(take_i64(&mut value)?));
+                keys.push(hash_of(&name), name, (read_all::<M, R::State>(value)?, stamp), &hash_of);
+                Ok(())
+            })
+        })
+    }
+}
