@@ -19,7 +19,8 @@ macro_rules! run {
 #[test]
 fn a_key_has_one_row_with_the_time_of_its_last_record_in_the_order_in_which_keys_came() {
     let events = vec![("b", 7, 1i64), ("a", 1, 2), ("b", 3, 4), ("c", 9, 8)];
-    let sums = run!(events.clone(), 1, |s| s.event_time(|e| e.1).disorder(Millis(0)).key_by(|e| e.0).sum(|e| e.2));
+    let sums =
+        run!(events.clone(), 1, |s| s.event_time(|e| e.1).disorder(Millis(0)).key_by(|e| e.0).sum(|e| e.2));
     assert_eq!(sums, [("b", 5), ("a", 2), ("c", 8)], "nothing is late");
     let windows = run!(events, 1, |s| s
         .event_time(|e| e.1)

@@ -126,6 +126,16 @@ pub trait Ends: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, B: Finite, R: Replay, M: Mode> Ends for Is<S, B, R, M> {}
 
+/// A kind of which a batch can be made.
+#[diagnostic::on_unimplemented(
+    message = "a batch has to end, and this source never does",
+    label = "never ends",
+    note = "read what ends (files, `from_vec`, `generate(n, …)`), or remove `#[batch]` and give each window its result: `.window(tumbling(1h))`"
+)]
+pub trait EndsByItself: Ends {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Finite, R: Replay, M: Mode> EndsByItself for Is<S, B, R, M> {}
+
 /// A kind that can be read again from a position, as a restart asks.
 #[diagnostic::on_unimplemented(
     message = "a checkpointed pipeline cannot read from this source: what has been read of it is gone after a restart",

@@ -2,7 +2,7 @@
 
 use super::Src;
 use super::lasting::Lasting;
-use crate::op::kind::Ends;
+use crate::op::kind::EndsByItself;
 use crate::op::{Kind, Stream};
 
 /// Directly behind `source(…)`, or behind what says that it is checkpointed.
@@ -29,7 +29,7 @@ impl<T: 'static, K: Kind, C: AtSource> Stream<T, K, C> {
     /// ```
     pub fn batch(self) -> Stream<T, K::Whole, C>
     where
-        K: Ends,
+        K: EndsByItself,
     {
         Stream::of(self.chain)
     }

@@ -66,7 +66,10 @@ fn own_attributes(
         } else if attr.path().is_ident("checkpointed") {
             wishes.checkpointed = Some(checkpointed(&attr, diagnostics));
         } else if attr.path().is_ident("batch") {
-            diagnostics.error(&attr, message::no_batch());
+            wishes.batch = true;
+            if !matches!(attr.meta, Meta::Path(_)) {
+                diagnostics.error(&attr, message::batch_says_no_more());
+            }
         } else {
             kept.push(attr);
         }

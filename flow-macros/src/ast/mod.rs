@@ -40,6 +40,8 @@ pub(crate) struct Pipeline {
 pub(crate) struct Wishes {
     pub budget: Option<Budget>,
     pub checkpointed: Option<Checkpointed>,
+    /// `#[batch]`
+    pub batch: bool,
 }
 
 /// `#[checkpointed]`

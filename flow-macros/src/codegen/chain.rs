@@ -55,12 +55,13 @@ fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
 
 fn start(start: &StartPlan, plan: &Plan) -> TokenStream {
     match start {
-        StartPlan::Source(call, checkpointed) => {
-            let lasting = checkpointed.map(|guarantee| lasting(call, guarantee));
+        StartPlan::Source(call, wishes) => {
+            let lasting = wishes.checkpointed.map(|guarantee| lasting(call, guarantee));
+            let batch = wishes.batch.then(|| at_source(call, "batch"));
             let func = &call.func;
             let args = call.args.iter().map(|arg| rewritten(arg, Mode::Owned, &plan.values));
             let args = in_parens(call.paren_token.span.join(), quote!(#(#args),*));
-            quote!(#func #args #lasting)
+            quote!(#func #args #lasting #batch)
         }
         StartPlan::Stream(one) => stream(one),
         StartPlan::Function { func, args } => {
@@ -80,6 +81,11 @@ fn lasting(call: &syn::ExprCall, guarantee: Checkpointed) -> TokenStream {
         Checkpointed::ExactlyOnce => "durable",
         Checkpointed::AtLeastOnce => "at_least_once",
     };
+    at_source(call, method)
+}
+
+/// Output: `.batch()`, at the source's name: what never ends is told there.
+fn at_source(call: &syn::ExprCall, method: &str) -> TokenStream {
     let source = call.args.first().map_or_else(|| call.func.span(), Spanned::span);
     let method = Ident::new(method, source.resolved_at(Span::mixed_site()));
     quote!(.#method())

@@ -78,9 +78,8 @@ pub(crate) fn was_twice(now: &Ident, before: &Ident) -> Message {
     .help("rename in two steps, with a checkpoint between them")
 }
 
-pub(crate) fn no_batch() -> Message {
-    Message::new("batch mode is not in this version yet")
-        .help("remove `#[batch]`; bounded input runs to its end and fires every window without it")
+pub(crate) fn batch_says_no_more() -> Message {
+    Message::new("`batch` is followed by nothing").help("write `#[batch]`")
 }
 
 pub(crate) fn dangling_dot() -> Message {
@@ -151,6 +150,6 @@ pub(crate) fn too_many_shuffles(most: usize, found: &[String]) -> Message {
 
 pub(crate) fn unknown_attribute() -> Message {
     Message::new("a pipeline's body has no such attribute").help(
-        "there are `#![strict]`, which makes warnings errors, `#![max_shuffles(n)]` and `#![checkpointed]`",
+        "there are `#![strict]`, which makes warnings errors, `#![max_shuffles(n)]`, `#![checkpointed]` and `#![batch]`",
     )
 }

@@ -6,7 +6,7 @@ pub(crate) mod picture;
 
 use self::hang::Ends;
 use self::picture::Picture;
-use crate::ast::{Call, Checkpointed, Pipeline, Statement};
+use crate::ast::{Call, Pipeline, Statement, Wishes};
 use crate::graph::{
     Ending, FnArg, Graph, Line, Op, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
 };
@@ -44,7 +44,7 @@ pub(crate) struct ChainPlan<'a> {
 }
 
 pub(crate) enum StartPlan<'a> {
-    Source(&'a ExprCall, Option<Checkpointed>),
+    Source(&'a ExprCall, &'a Wishes),
     Stream(StreamRef),
     Function { func: &'a Expr, args: Vec<FnArgPlan<'a>> },
     Opaque(&'a Expr),
@@ -170,7 +170,7 @@ fn begins_nowhere(graph: &Graph, segment: &Segment) -> bool {
 
 fn start<'a>(ast: &'a Pipeline, graph: &Graph<'a>, segment: &Segment<'a>) -> StartPlan<'a> {
     match &segment.start {
-        Start::Source(call) => StartPlan::Source(call, ast.wishes.checkpointed),
+        Start::Source(call) => StartPlan::Source(call, &ast.wishes),
         Start::Stream(one) => StartPlan::Stream(stream_ref(graph, one)),
         Start::Function { func, args } => {
             let args = args.iter().map(|arg| match arg {

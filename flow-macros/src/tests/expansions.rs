@@ -74,6 +74,11 @@ fn a_checkpointed_pipeline() {
         fn q() {
             source(lines(path)).for_each(print);
         }
+        #[batch]
+        #[checkpointed]
+        fn r() {
+            source(lines(path)).for_each(print);
+        }
         "#,
         expect![[r#"
             pub fn p(rides: PathBuf, out: PathBuf) -> ::flow_core::Job {
@@ -92,6 +97,13 @@ fn a_checkpointed_pipeline() {
                 let mut __job = begin("q");
                 scope("q");
                 let __end_1 = source(lines(path)).at_least_once().for_each(print);
+                __job.add(__end_1);
+                __job
+            }
+            fn r() -> ::flow_core::Job {
+                let mut __job = begin("r");
+                scope("r");
+                let __end_1 = source(lines(path)).durable().batch().for_each(print);
                 __job.add(__end_1);
                 __job
             }
