@@ -53,6 +53,7 @@ pub mod channel;
 pub mod checkpoint;
 pub mod error;
 pub mod exchange;
+pub mod external;
 pub mod graph;
 pub mod host;
 pub mod job;

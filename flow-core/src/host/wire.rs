@@ -7,6 +7,7 @@ use crate::batch::Batch;
 use crate::channel::{Receiver, Signal, Waiter, recycling};
 use crate::checkpoint::{Coordinator, Inbox, Orders, Restored, Saves};
 use crate::error::Result;
+use crate::external::Memory;
 use crate::metrics::StageMetrics;
 use crate::stage::alarm::Alarm;
 use crate::stage::{
@@ -72,6 +73,7 @@ pub(crate) struct Settings {
     pub commits: Commits,
     pub checkpoints: Option<Taking>,
     pub stores: Option<Arc<dyn StateStores>>,
+    pub memory: Memory,
 }
 
 /// What a job that takes checkpoints has more.
@@ -140,6 +142,7 @@ pub(crate) fn wire(
                 orders: taking.map_or(Orders::default(), |taking| taking.orders.clone()),
                 restored: taking.and_then(|taking| taking.restored.clone()),
                 stores: settings.stores.clone(),
+                memory: settings.memory.clone(),
             };
             number += 1;
             let name = format!("{}[{i}]", def.name);

@@ -10,6 +10,7 @@ pub use handle::JobHandle;
 use crate::checkpoint::{Checkpoints, Renames, Restored};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::KEY_GROUPS;
+use crate::external::MemoryLimit;
 use crate::host::panics::guard;
 use crate::host::simulation::Simulation;
 use crate::host::threads::Threads;
@@ -23,6 +24,7 @@ use crate::state::StateBackend;
 use crate::time::{Clock, IntoMillis, Millis, Steady, SystemClock, VirtualClock};
 use attempts::{Attempts, Begin};
 use handle::Running;
+use std::path::PathBuf;
 use std::sync::Arc;
 use taking::{Start, start, taking};
 
@@ -66,6 +68,7 @@ pub struct Job {
     restarts: u32,
     restart_delay: Millis,
     backend: Option<Arc<dyn StateBackend>>,
+    memory: MemoryLimit,
 }
 
 impl Job {
@@ -88,6 +91,7 @@ impl Job {
             restarts: 0,
             restart_delay: Millis(0),
             backend: None,
+            memory: MemoryLimit::default(),
         }
     }
 
@@ -198,6 +202,30 @@ impl Job {
     /// ```
     pub fn state_backend(mut self, backend: impl StateBackend + 'static) -> Self {
         self.backend = Some(Arc::new(backend));
+        self
+    }
+
+    /// How much memory operators that need all their input (`sort_by`) may have together, in bytes: 1 GiB unless said. What is more lies on the disk
+    /// meanwhile; each has 1 MiB in any case.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let (out, folder) = (Collected::new(), tempfile::tempdir().unwrap());
+    /// let job = Job::build("sorted", |job| {
+    ///     job.add(source(generate(1_000_000, |n| n ^ 0xaaaa)).sort_by_key(|n| *n).collect(&out));
+    /// });
+    /// let report = job.memory(2 << 20).spill_to(folder.path()).run().unwrap();
+    /// assert!(out.take().is_sorted() && report.counter("sort_by_key.spilled") > 500_000);
+    /// ```
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.memory.bytes = Some(bytes);
+        self
+    }
+
+    /// The folder for what does not fit into that [`memory`](Job::memory): the system's for temporary files unless said. Its files have no names, so
+    /// nothing is left of them, whatever ends the process.
+    pub fn spill_to(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.memory.folder = Some(folder.into());
         self
     }
 
@@ -339,6 +367,7 @@ impl Job {
             commits: Commits::default(),
             checkpoints,
             stores,
+            memory: self.memory.pool(),
         };
         Ok(Running::new(self.name.clone(), host, topology, settings, seed.is_some()))
     }

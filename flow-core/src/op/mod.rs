@@ -24,6 +24,7 @@ pub mod operator;
 pub mod proved;
 pub mod rate_limit;
 pub mod rolling;
+pub mod sort;
 pub mod stateless;
 pub mod stream;
 pub mod take;

@@ -6,6 +6,7 @@ use crate::channel::Signal;
 use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{Orders, Restored, Saves};
 use crate::error::{Error, Result};
+use crate::external::Memory;
 use crate::metrics::{Counter, Gauge, StageMetrics};
 use crate::state::{Space, StateStores};
 use crate::time::Clock;
@@ -201,6 +202,8 @@ pub struct OpenCx {
     pub(crate) restored: Option<Arc<Restored>>,
     /// Where state goes that does not fit into memory, if the job has such a place.
     pub(crate) stores: Option<Arc<dyn StateStores>>,
+    /// What operators that need all their input may have in memory.
+    pub(crate) memory: Memory,
 }
 
 impl OpenCx {
@@ -297,6 +300,11 @@ impl OpenCx {
         let faults = self.faults.clone();
         let space = Space::new(store, stores.share(), move |error| faults.raise(named(error)));
         Ok(Some(space.counted(self.saves().spilled())))
+    }
+
+    /// The memory of the operators that need all their input.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// What the operator `id` has kept beside keyed state, where the job starts from a checkpoint: what instances have given to

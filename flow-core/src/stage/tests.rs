@@ -97,6 +97,7 @@ pub(crate) fn open_cx_of(inputs: &[usize]) -> OpenCx {
         orders: Default::default(),
         restored: None,
         stores: None,
+        memory: Default::default(),
         over: Arc::default(),
         stopping: Arc::default(),
         alarm: super::alarm::Alarm::default(),

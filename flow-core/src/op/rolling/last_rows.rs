@@ -109,6 +109,11 @@ where
         }
     }
 
+    fn watermark(&mut self, w: Timestamp) {
+        // All input has come. Rows leave before this mark, or a window behind would fire without them.
+        self.ended |= w == Timestamp::MAX;
+    }
+
     fn end(&mut self) {
         self.ended = true;
     }

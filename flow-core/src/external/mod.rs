@@ -1,0 +1,44 @@
+//! Records that are too many for the memory: files beside it, and sorting with them.
+//!
+//! | to see | look at |
+//! |---|---|
+//! | how much memory the operators of a job may have that need all their input | `memory.rs` |
+//! | a file of records that goes with the process | `file.rs` |
+//! | sorting with them | `sorter.rs`, `merge.rs` |
+
+mod file;
+mod memory;
+mod merge;
+mod sorter;
+#[cfg(test)]
+mod tests;
+
+pub use memory::Memory;
+pub(crate) use memory::MemoryLimit;
+pub(crate) use merge::Merge;
+pub(crate) use sorter::Sorter;
+
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
+use std::cmp::Ordering;
+
+/// How records are ordered.
+pub trait Order<T>: Clone + Send + 'static {
+    /// How two compare.
+    fn order(&self, a: &T, b: &T) -> Ordering;
+}
+
+/// A record that may leave the memory.
+///
+/// ```
+/// fn leaves<T: flow_core::external::Spill>() {}
+/// leaves::<(String, u64)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot leave the memory: it cannot be written down and read back",
+    label = "records of type `{Self}`",
+    note = "an operator that needs all its input keeps what is too much for the memory on the disk: derive `serde::Serialize` and `serde::Deserialize` for it"
+)]
+pub trait Spill: Serialize + DeserializeOwned + Send + 'static {}
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + 'static> Spill for T {}

@@ -1,0 +1,54 @@
+use super::*;
+use proptest::prelude::*;
+use std::cmp::Ordering;
+
+#[derive(Clone)]
+struct ByKey;
+impl Order<(u8, String)> for ByKey {
+    fn order(&self, a: &(u8, String), b: &(u8, String)) -> Ordering {
+        a.0.cmp(&b.0)
+    }
+}
+
+/// Sorts with so much memory that some is in files; equal records stay in their order.
+fn sorted(records: &[(u8, String)], limit: usize) -> (Vec<(u8, String)>, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = Memory::new(limit, folder.path().to_owned());
+    let mut sorter = Sorter::new(&memory, ByKey);
+    records.iter().for_each(|record| sorter.push(record.clone()).unwrap());
+    let spilled = sorter.spilled();
+    let mut all = sorter.finish().unwrap();
+    let mut out = Vec::new();
+    while let Some(record) = all.next().unwrap() {
+        out.push(record);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files have no names");
+    (out, spilled)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn it_is_std_s_stable_sort(keys in prop::collection::vec(any::<u8>(), 0..600)) {
+        // Records of 20 KB: a run has about thirty of them, and of 600 twenty runs are merged by fours.
+        let records: Vec<(u8, String)> = keys.iter().enumerate().map(|(n, key)| (*key, format!("{n:020000}"))).collect();
+        let mut expected = records.clone();
+        expected.sort_by_key(|record| record.0);
+        let (here, spilled) = sorted(&records, 64 << 20);
+        prop_assert!(here == expected && spilled == 0);
+        let (out, spilled) = sorted(&records, 0);
+        prop_assert!(out == expected);
+        prop_assert!(spilled > 0 || records.len() < 100);
+    }
+}
+
+#[test]
+fn memory_is_given_back() {
+    let memory = Memory::new(4 << 20, std::env::temp_dir());
+    let mut one = memory.share();
+    assert!(one.reaches(5 << 20) && !one.reaches(6 << 20));
+    let mut other = memory.share();
+    assert!(other.reaches(1 << 20) && !other.reaches(2 << 20));
+    drop(one);
+    assert!(other.reaches(5 << 20));
+}
