@@ -197,7 +197,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// # use flow_core::prelude::*;
     /// # let out = Collected::new();
     /// # let job = Job::build("doc", |job| {
-    /// let prices = source(from_vec(vec![3.5, -1.0, 2.25]));
+    /// let prices = source(from_vec(vec![3.5f64, -1.0, 2.25]));
     /// job.add(prices.sort_by(|a, b| a.total_cmp(b)).collect(&out));
     /// # });
     /// # job.run().unwrap();
