@@ -16,6 +16,7 @@ pub mod edges;
 pub mod event_time;
 pub mod float_key;
 pub mod fork;
+pub mod iterate;
 pub mod key_fn;
 pub mod keyed;
 pub mod kind;

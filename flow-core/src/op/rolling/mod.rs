@@ -135,7 +135,8 @@ where
         let note =
             if one_row { "one row for each key, at the end" } else { "keyed state, one look-up an element" };
         let meta = cx.op(&self.meta, note);
-        self.edge.listen(next.grid());
+        // In a loop a row leaves at the end of each superstep, which is a watermark.
+        self.edge.listen(if one_row { Grid::every() } else { next.grid() });
         let (key, roll) = (self.key.clone(), self.roll);
         let stage = if B::IS_BATCH && R::ONE_ROW {
             HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(LastRows::<C::Out, F, R, N, M, C::Stamp>::new(
