@@ -78,3 +78,22 @@ fn labels_spread() {
     });
     assert_eq!(labels, [(1, 1), (2, 1), (3, 1), (4, 4), (5, 5), (6, 5), (7, 7)]);
 }
+
+/// Worksets are many batches, so that there is no room now and then.
+#[test]
+fn large_worksets() {
+    let sums = everywhere(|job, out| {
+        let numbers = source(from_iter(0..40_000u64)).map(|n| (n, 1u64));
+        let known = source(from_iter(0..40_000u64)).batch().key_by(|n| *n);
+        let summed = numbers.iterate(4, |n| {
+            n.key_by(|n| n.0)
+                .left_join(known)
+                .lookup()
+                .flat_map(|(n, ((_, sum), _))| [(n, sum), ((n + 1) % 40_000, sum)])
+                .key_by(|n| n.0)
+                .sum(|n| n.1)
+        });
+        job.add(summed.filter(|n| n.0 % 1000 == 0).collect(out));
+    });
+    assert_eq!(sums, (0..40).map(|n| (n * 1000, 16)).collect::<Vec<_>>());
+}

@@ -54,7 +54,9 @@ impl<T: Send + 'static, N: Tail> Gate<T, N> {
 
 impl<T: Send + 'static, N: Tail> Tail for Gate<T, N> {
     fn room(&mut self) -> bool {
-        self.is_open() && self.next.room()
+        // What has overflowed goes on also where the gate is closed: others wait for it.
+        let room = self.next.room();
+        room && self.is_open()
     }
     forward_tail!(next: open mark grid flush enough deadline tick);
 }
