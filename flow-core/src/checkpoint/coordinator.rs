@@ -184,7 +184,10 @@ impl Coordinator {
         for (task, _) in self.tasks.iter().enumerate().filter(|task| !task.1.ended) {
             waiting.insert(task, ());
         }
-        let writing = self.store.begin(id);
+        let writing = match self.store.begin(id) {
+            Err(taken_over) if self.store.has_ended() => return Err(taken_over),
+            writing => writing,
+        };
         self.current = Some(Current::new(id, now, savepoint, writing, waiting));
         self.changes = if savepoint {
             None
@@ -296,11 +299,7 @@ impl Coordinator {
                 Ok(())
             }
             Err(CommitError::Failed(error)) => self.failed(id, savepoint, error),
-            Err(unknown @ (CommitError::Unknown(_) | CommitError::Fenced(_))) => {
-                // Nobody may take back or commit what was staged: the next start sees.
-                self.staged.clear();
-                Err(unknown.into_error())
-            }
+            Err(unknown @ (CommitError::Unknown(_) | CommitError::Fenced(_))) => Err(unknown.into_error()),
         }
     }
 
@@ -365,7 +364,23 @@ impl Coordinator {
         point("P8c");
         self.outside.acknowledgers.acknowledge(id)?;
         point("P9");
-        self.store.collect_garbage().map(drop)
+        match self.store.collect_garbage() {
+            Err(error) if self.store.has_ended() => Err(error),
+            // All else is done; what has not gone goes after the next checkpoint.
+            Err(_) => {
+                self.metrics.counter("checkpoints.garbage_errors").add(1);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// What is staged and not committed is taken back: the next start reads those records again. Unless it is not known whether it is
+    /// committed, or by whom: the next start sees.
+    fn take_back(&mut self) {
+        if !self.store.has_ended() {
+            self.outside.committers.abort(&self.staged);
+        }
     }
 
     /// The job is over. When all stages have ended, a last checkpoint commits what is left; after a failure what was staged and
@@ -381,7 +396,7 @@ impl Coordinator {
             let finished = self.take_last(now);
             self.savepoints.close();
             if finished.is_err() {
-                self.outside.committers.abort(&self.staged);
+                self.take_back();
             }
             finished
         } else {
@@ -394,7 +409,7 @@ impl Coordinator {
             if let Some(mut current) = self.current.take() {
                 current.fail(&mut self.store, Error::new(ErrorKind::State, "the job has failed"));
             }
-            self.outside.committers.abort(&self.staged);
+            self.take_back();
             Ok(())
         }
     }
