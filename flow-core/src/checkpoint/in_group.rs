@@ -63,7 +63,12 @@ fn foreign(group: usize, other: usize) -> Error {
 
 #[test]
 fn the_first_key_of_another_group_is_told() {
-    let restore = |keys: &[u64]| in_group(7, || Ok(keys.iter().for_each(|hash| is_restored(*hash))));
+    let restore = |keys: &[u64]| {
+        in_group(7, || {
+            keys.iter().for_each(|hash| is_restored(*hash));
+            Ok(())
+        })
+    };
     restore(&[7, 256 + 7]).unwrap();
     let error = restore(&[7, 8, 9]).unwrap_err().to_string();
     assert!(
