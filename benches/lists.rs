@@ -7,11 +7,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use flow_core::error::Result;
 use flow_core::prelude::*;
 use flow_core::process::ListState;
 use flow_core::process::states::Plain;
-use flow_core::state::{StateBackend, StateStore, StateStores};
+use flow_core::testing::NothingInMemory;
 
 /// Pushes before those that are timed.
 const BEFORE: u64 = 100;
@@ -24,26 +23,6 @@ fn main() {
     let pushes = if test { 200 } else { 50_000 };
     for elements in [10, 1_000, many] {
         println!("{elements} elements: {:.1} µs a push", micros(elements, pushes));
-    }
-}
-
-/// State on the disk, and nothing of it in memory.
-struct AllOnDisk(Fjall);
-
-struct Stores(Arc<dyn StateStores>);
-
-impl StateBackend for AllOnDisk {
-    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
-        Ok(Arc::new(Stores(self.0.begin(job, tables)?)))
-    }
-}
-
-impl StateStores for Stores {
-    fn share(&self) -> usize {
-        0
-    }
-    fn open(&self, name: &str) -> Result<Box<dyn StateStore>> {
-        self.0.open(name)
     }
 }
 
@@ -69,7 +48,7 @@ fn micros(elements: u64, pushes: u64) -> f64 {
             });
         job.add(lists.done().for_each(|()| ()));
     });
-    let backend = AllOnDisk(Fjall::at(&folder).memory_limit(64 << 20));
+    let backend = NothingInMemory::of(Fjall::at(&folder).memory_limit(64 << 20));
     job.parallelism(1).batch_size(1).state_backend(backend).run().expect("the job ends well");
     let _ = std::fs::remove_dir_all(&folder);
     let seen = begun.lock().expect("nobody has panicked");

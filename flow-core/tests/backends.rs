@@ -8,12 +8,11 @@ use flow_core::prelude::*;
 use flow_core::process::states::{Held, Plain, Timed, TimedEntries};
 use flow_core::process::{ListState, MapState, Ttl};
 use flow_core::stage::split_mix;
-use flow_core::state::{Changes, StateBackend, StateRead, StateStore, StateStores};
-use flow_core::testing::{MapBackend, SimFs, Step, script};
+use flow_core::state::StateBackend;
+use flow_core::testing::{MapBackend, NothingInMemory, SimFs, Step, script};
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// State of any type cannot leave the memory.
 #[test]
@@ -31,76 +30,16 @@ fn a_volatile_pipeline_has_no_use_for_a_backend() {
     );
 }
 
-#[derive(Clone)]
-struct Any(Arc<dyn StateBackend>);
-
-impl StateBackend for Any {
-    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
-        self.0.begin(job, tables)
-    }
-}
-
-/// Counts what it is given, and in how many tables.
-#[derive(Clone)]
-struct Counted {
-    backend: MapBackend,
-    tables: Arc<AtomicUsize>,
-    puts: Arc<AtomicUsize>,
-}
-
-impl Counted {
-    fn with_limit(bytes: usize) -> Self {
-        Counted { backend: MapBackend::with_limit(bytes), tables: Arc::default(), puts: Arc::default() }
-    }
-}
-
-impl StateBackend for Counted {
-    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
-        self.tables.store(tables, Relaxed);
-        Ok(Arc::new(CountedStores(self.backend.begin(job, tables)?, Arc::clone(&self.puts))))
-    }
-}
-
-struct CountedStores(Arc<dyn StateStores>, Arc<AtomicUsize>);
-
-impl StateStores for CountedStores {
-    fn share(&self) -> usize {
-        self.0.share()
-    }
-    fn open(&self, name: &str) -> Result<Box<dyn StateStore>> {
-        Ok(Box::new(CountedStore(self.0.open(name)?, Arc::clone(&self.1))))
-    }
-}
-
-struct CountedStore(Box<dyn StateStore>, Arc<AtomicUsize>);
-
-impl StateRead for CountedStore {
-    fn get(&self, key: &[u8], found: &mut Vec<u8>) -> Result<bool> {
-        self.0.get(key, found)
-    }
-    fn scan(&self, from: &[u8], to: &[u8], each: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
-        self.0.scan(from, to, each)
-    }
-}
-
-impl StateStore for CountedStore {
-    fn write(&mut self, changes: &Changes) -> Result<()> {
-        self.1.fetch_add(changes.iter().filter(|change| change.1.is_some()).count(), Relaxed);
-        self.0.write(changes)
-    }
-    fn snapshot(&self) -> Result<Box<dyn StateRead>> {
-        self.0.snapshot()
-    }
-}
+type Any = Arc<dyn StateBackend>;
 
 /// All that there are, with the folder of those that have one.
 fn backends() -> (tempfile::TempDir, Vec<(&'static str, Any)>) {
     let folder = tempfile::tempdir().unwrap();
-    let all = vec![
-        ("some in memory", Any(Arc::new(MapBackend::with_limit(40_000)))),
-        ("all in memory", Any(Arc::new(MapBackend::with_limit(usize::MAX / 4)))),
+    let all: Vec<(_, Any)> = vec![
+        ("some in memory", Arc::new(MapBackend::with_limit(40_000))),
+        ("all in memory", Arc::new(MapBackend::with_limit(usize::MAX / 4))),
         #[cfg(feature = "fjall")]
-        ("on the disk", Any(Arc::new(Fjall::at(folder.path()).memory_limit(16 << 20)))),
+        ("on the disk", Arc::new(Fjall::at(folder.path()).memory_limit(16 << 20))),
     ];
     (folder, all)
 }
@@ -116,8 +55,8 @@ fn same_with_all_but<T: Ord + Debug + Clone + Send + 'static>(
     but: impl Fn(&mut Vec<T>),
 ) {
     let (_folder, mut backends) = backends();
-    let nothing = Counted::with_limit(0);
-    backends.push(("nothing in memory", Any(Arc::new(nothing.clone()))));
+    let nothing = NothingInMemory::of(MapBackend::with_limit(0));
+    backends.push(("nothing in memory", Arc::new(nothing.clone())));
     let run = |backend: Option<&Any>, seed: Option<u64>| {
         let out = Collected::new();
         let mut job = Job::build("tested", |job| pipeline(job, &out)).parallelism(2).batch_size(64);
@@ -139,7 +78,7 @@ fn same_with_all_but<T: Ord + Debug + Clone + Send + 'static>(
         assert!(run(Some(backend), Some(7)) == expected, "{name}, in a simulation");
         assert!(run(Some(backend), None) == expected, "{name}, on threads");
     }
-    assert!(nothing.puts.load(Relaxed) > 1_000, "all state leaves the memory");
+    assert!(nothing.puts() > 1_000, "all state leaves the memory");
 }
 
 /// A number of a key, some of them often.
@@ -460,10 +399,10 @@ fn joins_in_windows_are_the_same() {
 #[test]
 fn the_limit_is_divided_among_what_can_leave() {
     let tables = |pipeline: &dyn Fn(&mut Job)| {
-        let backend = Counted::with_limit(0);
+        let backend = NothingInMemory::of(MapBackend::with_limit(0));
         let job = Job::build("tested", |job| pipeline(job)).parallelism(3);
         job.state_backend(backend.clone()).simulate(1).unwrap();
-        backend.tables.load(Relaxed)
+        backend.tables()
     };
     let stream = || source(generate(10, |n| n)).durable().event_time(|n| timed(*n)).monotonic();
     assert_eq!(tables(&|job| job.add(stream().key_by(|n| n % 2).sum(|n| *n).collect(&Collected::new()))), 3);

@@ -65,9 +65,7 @@ impl<'a> Records<'a> {
     }
 
     fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(bytes)
+        self.0.split_off(..length)
     }
 
     fn record(&mut self) -> Option<Record<'a>> {

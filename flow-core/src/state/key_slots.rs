@@ -4,6 +4,7 @@
 use super::keep::Only;
 use super::slot_track::{Marks, SlotsTracked};
 use super::{Mode, Volatile};
+use crate::checkpoint::is_restored;
 use std::collections::HashMap;
 
 /// The slot of a key.
@@ -101,7 +102,10 @@ impl<K, V, M: Mode> KeySlots<K, V, M> {
             let at = u32::try_from(self.slots.len() - 1).ok().filter(|at| *at < Next::NONE.0);
             at.expect("fewer keys than 2^32 fit into memory")
         });
-        let marks = self.tracked.get().map_or(Marks::default(), |tracked| tracked.fresh());
+        let marks = self.tracked.get().map_or(Marks::default(), |tracked| {
+            is_restored(hash);
+            tracked.fresh()
+        });
         self.slots[at as usize] = Some(KeySlot { key, value, hash, next: Next::APART, marks });
         at
     }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A job of that name that is given the folder goes on from it. All lines are in memory at once.
 ///
 /// Lines may be changed, left out and added: a value has to be of its type, and an entry in the key group that it had. A new key needs the group that
-/// [`group_of`](crate::checkpoint::group_of) says.
+/// [`group_of`](crate::checkpoint::group_of) says: a job does not start with a key in another one.
 ///
 /// ```
 /// use flow_core::checkpoint::{import, read};
