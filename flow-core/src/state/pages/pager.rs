@@ -2,16 +2,19 @@
 
 use super::super::backend::{Changes, Space};
 use super::super::flight::{Flights, Kind};
-use crate::checkpoint::records::{broken, framed};
+use crate::checkpoint::records::{broken, framed, removed};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const KIND: Kind = Kind { records: 2, notes: 3 };
 
-/// Bytes of changes that wait to be written together, about.
+/// Bytes of changes that wait to be written together, about, and what each takes beside them.
 const CHANGES: usize = 1 << 16;
+const WAITING: usize = 64;
 
 /// So many runs of pages that are gone are kept for the next checkpoint; beyond that it is whole.
 const GONE_MAX: usize = if cfg!(test) { 8 } else { 1 << 16 };
@@ -29,7 +32,7 @@ pub(crate) struct Limits {
     pub elements: (usize, usize),
 }
 
-const LIMITS: Limits = Limits { few: 16, inline: 1024, page: 1024, elements: (8, 1024) };
+const LIMITS: Limits = Limits { few: 16, inline: 512, page: 256, elements: (8, 1024) };
 
 #[cfg(not(test))]
 fn limits() -> Limits {
@@ -73,9 +76,25 @@ struct Inner {
     noting: bool,
     /// There was too much of it.
     lost: bool,
+    /// What is to be written, and how many bytes that is.
+    waiting: BTreeMap<StoreKey, Waiting>,
+    bytes: usize,
+    /// For what is being written.
     changes: Changes,
-    waiting: usize,
     flights: Flights,
+}
+
+/// The key of a page in the store.
+type StoreKey = [u8; 19];
+
+/// A change of the store that has not been made.
+struct Waiting {
+    /// The record of a page; none where it goes.
+    record: Option<Vec<u8>>,
+    /// It is to be noted as changed.
+    noted: bool,
+    /// Whether there is one in the store: a page that comes and goes before it has been written needs no change.
+    is_there: bool,
 }
 
 /// The key of a page in a checkpoint.
@@ -117,8 +136,9 @@ impl Pager {
             gone: Vec::new(),
             noting: false,
             lost: false,
+            waiting: BTreeMap::new(),
+            bytes: 0,
             changes: Changes::default(),
-            waiting: 0,
             flights: Flights::new(KIND),
         })))
     }
@@ -173,7 +193,6 @@ impl Pager {
     /// Goes on with it, as far as `left` allows; whether all is written.
     pub fn save_more(&self, left: &mut usize) -> bool {
         let mut inner = self.lock();
-        inner.waiting = 0;
         let Inner { space, flights, changes, .. } = &mut *inner;
         space.as_ref().is_none_or(|space| flights.more(space, changes, left))
     }
@@ -190,22 +209,53 @@ pub(in super::super) fn write_gone(gone: &[GonePages], section: &Section, out: &
 
 impl Inner {
     fn flush(&mut self) {
-        if let Some(space) = &self.space
-            && !self.changes.is_empty()
-        {
-            if let Err(error) = space.store.write(&self.changes) {
-                space.report(error);
+        let Inner { space, waiting, changes, flights, .. } = self;
+        let waiting = std::mem::take(waiting);
+        self.bytes = 0;
+        let Some(space) = space.as_ref().filter(|_| !waiting.is_empty()) else { return };
+        for (key, Waiting { record, noted, .. }) in waiting {
+            let Some(record) = record else {
+                changes.remove(&key);
+                continue;
+            };
+            changes.put(&key, |out| out.extend_from_slice(&record));
+            if noted && let Some(note) = flights.note(&key) {
+                changes.put(&note, |_| {});
             }
-            self.changes.clear();
         }
-        self.waiting = 0;
+        if let Err(error) = space.store.write(changes) {
+            space.report(error);
+        }
+        changes.clear();
     }
 
     fn wait(&mut self, bytes: usize) {
-        self.waiting += bytes;
-        if self.waiting >= CHANGES {
+        self.bytes += bytes + WAITING;
+        if self.bytes >= CHANGES {
             self.flush();
         }
+    }
+
+    /// What the store itself has of a page.
+    fn stored(&self, key: &StoreKey) -> Result<Vec<u8>> {
+        let mut found = Vec::new();
+        let space = self.space.as_ref().ok_or_else(|| broken("a page has no store"))?;
+        space.store.get(key, &mut found)?;
+        elements_of(&found)
+    }
+
+    /// A page goes out of the store: what was to be written of it.
+    fn remove(&mut self, key: StoreKey) -> Option<Vec<u8>> {
+        let found = match self.waiting.entry(key) {
+            Entry::Vacant(place) => {
+                place.insert(Waiting { record: None, noted: false, is_there: true });
+                None
+            }
+            Entry::Occupied(place) if !place.get().is_there => place.remove().record,
+            Entry::Occupied(mut place) => place.get_mut().record.take(),
+        };
+        self.wait(0);
+        found
     }
 }
 
@@ -227,7 +277,7 @@ impl Home {
         self.pager.has_store()
     }
 
-    fn key(&self, page: u64) -> [u8; 19] {
+    fn key(&self, page: u64) -> StoreKey {
         let mut key = [KIND.records; 19];
         key[1..3].copy_from_slice(&(self.group as u16).to_be_bytes());
         key[3..11].copy_from_slice(&self.owner.to_be_bytes());
@@ -240,14 +290,20 @@ impl Home {
         record(self.owner, page, elements, out);
     }
 
-    /// Puts a page into the store; `changed` says whether it is not as the last checkpoint has it.
+    /// The same of a page that is gone.
+    pub fn removed(&self, page: u64, out: &mut Vec<u8>) {
+        removed(&key_of(self.owner, page), out);
+    }
+
+    /// Puts a page into the store, where it is not; `changed` says whether it is not as the last checkpoint has it.
     pub fn put(&self, page: u64, changed: bool, elements: &[u8]) {
-        let (mut inner, key) = (self.pager.lock(), self.key(page));
-        inner.changes.put(&key, |out| record(self.owner, page, elements, out));
-        if changed && let Some(note) = inner.flights.note(&key) {
-            inner.changes.put(&note, |_| {});
-        }
-        inner.wait(elements.len() + 64);
+        let mut new = Vec::with_capacity(elements.len() + 24);
+        record(self.owner, page, elements, &mut new);
+        let (mut inner, length) = (self.pager.lock(), new.len());
+        let waits = inner.waiting.entry(self.key(page));
+        let waits = waits.or_insert(Waiting { record: None, noted: false, is_there: false });
+        (waits.record, waits.noted) = (Some(new), changed);
+        inner.wait(length);
     }
 
     /// A copy of a page in the store.
@@ -255,23 +311,32 @@ impl Home {
     /// # Errors
     /// When it cannot be read.
     pub fn look(&self, page: u64) -> Result<Vec<u8>> {
-        let mut inner = self.pager.lock();
-        inner.flush();
-        let mut found = Vec::new();
-        let Some(space) = &inner.space else { return Err(broken("a page has no store")) };
-        space.store.get(&self.key(page), &mut found)?;
-        elements_of(&found)
+        let (inner, key) = (self.pager.lock(), self.key(page));
+        match inner.waiting.get(&key) {
+            Some(waiting) => elements_of(waiting.record.as_deref().unwrap_or_default()),
+            None => inner.stored(&key),
+        }
     }
 
-    /// Takes pages out of the store.
+    /// Takes a page out of the store.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn take(&self, page: u64) -> Result<Vec<u8>> {
+        let (mut inner, key) = (self.pager.lock(), self.key(page));
+        if inner.waiting.contains_key(&key) {
+            return elements_of(&inner.remove(key).unwrap_or_default());
+        }
+        let elements = inner.stored(&key)?;
+        inner.remove(key);
+        Ok(elements)
+    }
+
+    /// Takes pages out of the store that nobody needs.
     pub fn forget(&self, pages: Range<u64>) {
         let mut inner = self.pager.lock();
-        if inner.space.is_none() {
-            return;
-        }
-        for page in pages {
-            inner.changes.remove(&self.key(page));
-            inner.wait(64);
+        if inner.space.is_some() {
+            pages.for_each(|page| drop(inner.remove(self.key(page))));
         }
     }
 
