@@ -1,20 +1,12 @@
 //! Where the pages of a table's entries go.
 
-use super::super::backend::{Changes, Space};
-use super::super::flight::{Flights, Kind};
-use crate::checkpoint::records::{broken, framed, removed};
+use super::super::backend::Space;
+use super::store::{StoreKey, Stored, store_key};
+use crate::checkpoint::records::{framed, removed};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-const KIND: Kind = Kind { records: 2, notes: 3 };
-
-/// Bytes of changes that wait to be written together, about, and what each takes beside them.
-const CHANGES: usize = 1 << 16;
-const WAITING: usize = 64;
 
 /// So many runs of pages that are gone are kept for the next checkpoint; beyond that it is whole.
 const GONE_MAX: usize = if cfg!(test) { 8 } else { 1 << 16 };
@@ -32,7 +24,7 @@ pub(crate) struct Limits {
     pub elements: (usize, usize),
 }
 
-const LIMITS: Limits = Limits { few: 16, inline: 512, page: 256, elements: (8, 1024) };
+const LIMITS: Limits = Limits { few: 16, inline: 512, page: 120, elements: (8, 1024) };
 
 #[cfg(not(test))]
 fn limits() -> Limits {
@@ -66,7 +58,7 @@ pub(crate) type GonePages = (usize, u64, Range<u64>);
 pub(crate) struct Pager(Arc<Mutex<Inner>>);
 
 struct Inner {
-    space: Option<Space>,
+    pages: Stored,
     limits: Limits,
     /// The number of the next owner.
     next: u64,
@@ -76,25 +68,6 @@ struct Inner {
     noting: bool,
     /// There was too much of it.
     lost: bool,
-    /// What is to be written, and how many bytes that is.
-    waiting: BTreeMap<StoreKey, Waiting>,
-    bytes: usize,
-    /// For what is being written.
-    changes: Changes,
-    flights: Flights,
-}
-
-/// The key of a page in the store.
-type StoreKey = [u8; 19];
-
-/// A change of the store that has not been made.
-struct Waiting {
-    /// The record of a page; none where it goes.
-    record: Option<Vec<u8>>,
-    /// It is to be noted as changed.
-    noted: bool,
-    /// Whether there is one in the store: a page that comes and goes before it has been written needs no change.
-    is_there: bool,
 }
 
 /// The key of a page in a checkpoint.
@@ -117,29 +90,16 @@ pub(super) fn record(owner: u64, page: u64, elements: &[u8], out: &mut Vec<u8>) 
     framed(1, elements, out);
 }
 
-/// The elements in the record of a page.
-fn elements_of(record: &[u8]) -> Result<Vec<u8>> {
-    use crate::checkpoint::records::{Record, Records};
-    match Records(record).next() {
-        Some(Ok(Record::Put { value, .. })) => Ok(value.to_vec()),
-        _ => Err(broken("a page is not in its store")),
-    }
-}
-
 impl Pager {
     /// Of a table whose entries go to `space`, if there is one.
     pub fn new(space: Option<Space>) -> Self {
         Pager(Arc::new(Mutex::new(Inner {
-            space,
+            pages: Stored::new(space),
             limits: limits(),
             next: 1,
             gone: Vec::new(),
             noting: false,
             lost: false,
-            waiting: BTreeMap::new(),
-            bytes: 0,
-            changes: Changes::default(),
-            flights: Flights::new(KIND),
         })))
     }
 
@@ -149,13 +109,14 @@ impl Pager {
 
     /// Whether there is a store.
     pub fn has_store(&self) -> bool {
-        self.lock().space.is_some()
+        self.lock().pages.is_open()
     }
 
     /// The table ends: nobody asks for pages any more, nor for what has gone.
     pub fn close(&self) {
         let mut inner = self.lock();
-        (inner.space, inner.noting) = (None, false);
+        inner.pages.close();
+        inner.noting = false;
     }
 
     /// See [`Limits`].
@@ -182,19 +143,12 @@ impl Pager {
     /// A checkpoint: the pages in the store, or those of them that have changed, go to `section` of `out`, as they are now.
     pub fn begin_save(&self, out: &Groups, section: Section, whole: bool) {
         while !self.save_more(&mut usize::MAX.clone()) {}
-        let mut inner = self.lock();
-        inner.flush();
-        let Inner { space, flights, .. } = &mut *inner;
-        if let Some(space) = space {
-            flights.begin(space, out, section, whole);
-        }
+        self.lock().pages.begin_save(out, section, whole);
     }
 
     /// Goes on with it, as far as `left` allows; whether all is written.
     pub fn save_more(&self, left: &mut usize) -> bool {
-        let mut inner = self.lock();
-        let Inner { space, flights, changes, .. } = &mut *inner;
-        space.as_ref().is_none_or(|space| flights.more(space, changes, left))
+        self.lock().pages.save_more(left)
     }
 }
 
@@ -204,58 +158,6 @@ pub(in super::super) fn write_gone(gone: &[GonePages], section: &Section, out: &
         for page in pages.clone() {
             out.remove(section, *group, &key_of(*owner, page));
         }
-    }
-}
-
-impl Inner {
-    fn flush(&mut self) {
-        let Inner { space, waiting, changes, flights, .. } = self;
-        let waiting = std::mem::take(waiting);
-        self.bytes = 0;
-        let Some(space) = space.as_ref().filter(|_| !waiting.is_empty()) else { return };
-        for (key, Waiting { record, noted, .. }) in waiting {
-            let Some(record) = record else {
-                changes.remove(&key);
-                continue;
-            };
-            changes.put(&key, |out| out.extend_from_slice(&record));
-            if noted && let Some(note) = flights.note(&key) {
-                changes.put(&note, |_| {});
-            }
-        }
-        if let Err(error) = space.store.write(changes) {
-            space.report(error);
-        }
-        changes.clear();
-    }
-
-    fn wait(&mut self, bytes: usize) {
-        self.bytes += bytes + WAITING;
-        if self.bytes >= CHANGES {
-            self.flush();
-        }
-    }
-
-    /// What the store itself has of a page.
-    fn stored(&self, key: &StoreKey) -> Result<Vec<u8>> {
-        let mut found = Vec::new();
-        let space = self.space.as_ref().ok_or_else(|| broken("a page has no store"))?;
-        space.store.get(key, &mut found)?;
-        elements_of(&found)
-    }
-
-    /// A page goes out of the store: what was to be written of it.
-    fn remove(&mut self, key: StoreKey) -> Option<Vec<u8>> {
-        let found = match self.waiting.entry(key) {
-            Entry::Vacant(place) => {
-                place.insert(Waiting { record: None, noted: false, is_there: true });
-                None
-            }
-            Entry::Occupied(place) if !place.get().is_there => place.remove().record,
-            Entry::Occupied(mut place) => place.get_mut().record.take(),
-        };
-        self.wait(0);
-        found
     }
 }
 
@@ -278,11 +180,7 @@ impl Home {
     }
 
     fn key(&self, page: u64) -> StoreKey {
-        let mut key = [KIND.records; 19];
-        key[1..3].copy_from_slice(&(self.group as u16).to_be_bytes());
-        key[3..11].copy_from_slice(&self.owner.to_be_bytes());
-        key[11..].copy_from_slice(&page.to_be_bytes());
-        key
+        store_key(self.group, self.owner, page)
     }
 
     /// Appends the record of a page to those of a checkpoint.
@@ -299,11 +197,7 @@ impl Home {
     pub fn put(&self, page: u64, changed: bool, elements: &[u8]) {
         let mut new = Vec::with_capacity(elements.len() + 24);
         record(self.owner, page, elements, &mut new);
-        let (mut inner, length) = (self.pager.lock(), new.len());
-        let waits = inner.waiting.entry(self.key(page));
-        let waits = waits.or_insert(Waiting { record: None, noted: false, is_there: false });
-        (waits.record, waits.noted) = (Some(new), changed);
-        inner.wait(length);
+        self.pager.lock().pages.put(self.key(page), changed, new);
     }
 
     /// A copy of a page in the store.
@@ -311,32 +205,22 @@ impl Home {
     /// # Errors
     /// When it cannot be read.
     pub fn look(&self, page: u64) -> Result<Vec<u8>> {
-        let (inner, key) = (self.pager.lock(), self.key(page));
-        match inner.waiting.get(&key) {
-            Some(waiting) => elements_of(waiting.record.as_deref().unwrap_or_default()),
-            None => inner.stored(&key),
-        }
+        self.pager.lock().pages.look(&self.key(page))
     }
 
-    /// Takes a page out of the store.
+    /// Takes the first of these pages, which are all there, out of the store.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn take(&self, page: u64) -> Result<Vec<u8>> {
-        let (mut inner, key) = (self.pager.lock(), self.key(page));
-        if inner.waiting.contains_key(&key) {
-            return elements_of(&inner.remove(key).unwrap_or_default());
-        }
-        let elements = inner.stored(&key)?;
-        inner.remove(key);
-        Ok(elements)
+    pub fn take(&self, pages: Range<u64>) -> Result<Vec<u8>> {
+        self.pager.lock().pages.take(self.key(pages.start), &self.key(pages.end))
     }
 
     /// Takes pages out of the store that nobody needs.
     pub fn forget(&self, pages: Range<u64>) {
-        let mut inner = self.pager.lock();
-        if inner.space.is_some() {
-            pages.for_each(|page| drop(inner.remove(self.key(page))));
+        let stored = &mut self.pager.lock().pages;
+        if stored.is_open() {
+            pages.for_each(|page| drop(stored.remove(self.key(page))));
         }
     }
 
@@ -361,8 +245,6 @@ impl Home {
     /// Ends the job: a page could not be read.
     #[cold]
     pub fn report(&self, error: crate::error::Error) {
-        if let Some(space) = &self.pager.lock().space {
-            space.report(error);
-        }
+        self.pager.lock().pages.report(error);
     }
 }

@@ -132,7 +132,7 @@ impl<T> Paged<T> {
     #[inline(never)]
     fn bring_page(&mut self, entries: &mut VecDeque<Entry<T>>) {
         let page = self.stored.start;
-        let elements = match self.home.take(page).and_then(|bytes| self.read(&bytes, page)) {
+        let elements = match self.home.take(self.stored.clone()).and_then(|bytes| self.read(&bytes, page)) {
             Ok(elements) => elements,
             Err(error) => return self.lost(error),
         };
@@ -151,7 +151,7 @@ impl<T> Paged<T> {
         }
         let behind = entries.split_off(self.front);
         for page in self.stored.clone() {
-            match self.home.take(page).and_then(|bytes| self.read(&bytes, page)) {
+            match self.home.take(page..self.stored.end).and_then(|bytes| self.read(&bytes, page)) {
                 Ok(elements) => entries.extend(elements.into_iter().map(entry)),
                 Err(error) => {
                     entries.truncate(self.front);

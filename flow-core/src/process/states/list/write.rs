@@ -45,7 +45,12 @@ type Own = (Range<usize>, Range<usize>, Option<Header>);
 
 impl<T: Serialize> Paged<T> {
     /// Hands out the pages in memory that have changed, or all of them; there are to be those from `begin` to `end`.
-    fn hand_out(&self, entries: &VecDeque<Entry<T>>, (begin, end): (u64, u64), task: &mut Task) -> Result<()> {
+    fn hand_out(
+        &self,
+        entries: &VecDeque<Entry<T>>,
+        (begin, end): (u64, u64),
+        task: &mut Task,
+    ) -> Result<()> {
         let (at, behind) = self.behind();
         let begin = begin.max(behind / self.length);
         // Those that are as they were are one run, which nobody has to go through.
@@ -206,11 +211,9 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for ListState<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut task = take_task();
         let found = <(VecDeque<Entry<T>>, Option<Header>)>::deserialize(from);
-        let list = found.and_then(|(entries, header)| {
-            match header {
-                Some(header) => read(entries, header, task.as_mut()).map_err(D::Error::custom),
-                None => Ok(ListState { entries, ..ListState::default() }),
-            }
+        let list = found.and_then(|(entries, header)| match header {
+            Some(header) => read(entries, header, task.as_mut()).map_err(D::Error::custom),
+            None => Ok(ListState { entries, ..ListState::default() }),
         });
         give_back(task);
         list
