@@ -18,7 +18,7 @@ type Entry<T> = (T, Cell<i64>);
 /// from the first use of their key. When the last has gone the state of the key begins anew.
 ///
 /// A long list is kept in pages: of a checkpoint of changes, and on the way to a state backend, only those are written that have changed. [`push`](Self::push) and
-/// [`pop_front`](Self::pop_front) cost the same however long it is; [`iter`](Self::iter) and [`retain`](Self::retain) load all of it.
+/// [`pop_front`](Self::pop_front) cost the same however long it is, and touch a page only now and then; [`iter`](Self::iter) and [`retain`](Self::retain) load all of it.
 ///
 /// ```
 /// use flow_core::process::ListState;

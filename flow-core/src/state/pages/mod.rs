@@ -6,6 +6,7 @@
 //!
 //! **A page is in one place**, as an entry is (`spill.rs`): in the memory of its owner, or in the store of the state backend. An owner that
 //! has been read from the store has its pages there until it asks for them, one by one. Without a backend all pages are in memory.
+//! Where an owner takes one after the other out, those that follow are read together, as copies that are good until their page changes.
 //!
 //! **Checkpoints** have pages in a section of their own, beside that of the entries, in the key group of the owner's key:
 //!
