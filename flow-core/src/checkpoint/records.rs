@@ -158,7 +158,7 @@ pub(super) fn dropped(names: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends that an entry is gone.
-pub(super) fn removed(key: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn removed(key: &[u8], out: &mut Vec<u8>) {
     framed(1, key, out);
     out.push(0);
 }
