@@ -1,7 +1,7 @@
 //! Runs a case with checkpoints: without a death, where the output is compared as it is without them; and through several deaths,
 //! each life going on at another parallelism, where the set of rows is.
 
-use crate::backends::{BACKENDS, Backend};
+use crate::backends::{BACKENDS, Backend, Watched};
 use crate::case::Case;
 use crate::outcome::{Outcome, of};
 use crate::pipeline::{Probe, build};
@@ -127,6 +127,15 @@ impl Run<'_> {
             Way::Dies(seed, steps) => job.crash_at(steps).simulate(seed),
         }
     }
+}
+
+/// How many entries the case puts into stores where none may stay in memory and each record is a batch.
+pub fn leaves(case: &Case) -> usize {
+    let (probe, watched) = (Probe::new(false), Watched::default());
+    let job = Job::build("case", |job| build(job, case, &probe)).batch_size(1);
+    // Whether it ends well is not asked here.
+    drop(job.state_backend(watched.clone()).simulate(7));
+    watched.0.load(Relaxed)
 }
 
 /// Runs the case in every way; what is wrong, if anything is.

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 /// The first byte of keys of entries, and of notes.
 const ENTRY: u8 = 0;
 const NOTE: u8 = 1;
-const ENTRIES: Kind = Kind { records: ENTRY, notes: NOTE };
+const ENTRIES: Kind = Kind { records: ENTRY, notes: NOTE, beside: false };
 
 /// Changes that are written together: bytes at most, about.
 const CHANGES: usize = 1 << 18;

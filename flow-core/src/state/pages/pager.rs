@@ -8,7 +8,7 @@ use crate::error::Result;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-const KIND: Kind = Kind { records: 2, notes: 3 };
+const KIND: Kind = Kind { records: 2, notes: 3, beside: false };
 
 /// Bytes of changes that wait to be written together, about.
 const CHANGES: usize = 1 << 16;
