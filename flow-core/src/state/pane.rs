@@ -1,12 +1,13 @@
 //! The table of a window's pane: keys come out in the order in which they first appeared, which is part of the answer.
 
+use super::backend::Space;
 use super::beyond::Beyond;
 use super::keep::Only;
 use super::slots::{Entries, Place, Slots, View};
 use super::spilled::Spilled;
 use super::table::spread;
 use super::track::Tracked;
-use super::{Keep, Mode, Volatile, write_key};
+use super::{Form, Keep, Mode, Volatile, write_key};
 use crate::checkpoint::records::Part;
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
@@ -165,6 +166,28 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         if let Some(spilled) = self.spilled.get().filter(|spilled| !spilled.is_on()) {
             beyond.give(spilled);
         }
+    }
+
+    /// The same of a pane that stands alone, whose values are written as `form` says. To be called before anything else.
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn spill_alone(
+        &mut self,
+        space: Option<Space>,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+        form: Form<V>,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+    {
+        let Some(space) = space else { return Ok(()) };
+        K::kept(|| {
+            if let Some(spilled) = self.spilled.get() {
+                spilled.open_as::<M>(space, Box::new(hash_of), None, form);
+            }
+            Ok(())
+        })
     }
 
     /// From now on so many bytes may be in memory; those beyond leave.

@@ -59,6 +59,21 @@ fn windows_with_a_trigger_are_the_same() {
     });
 }
 
+/// Of each key some are left over at the end.
+#[test]
+fn count_windows_are_the_same() {
+    same_with_all(|job, out| {
+        let numbers = source(generate(COUNT, |n| n)).durable();
+        let windows = numbers.key_by(|n| format!("key {}", key(*n))).window(count(3));
+        job.add(windows.aggregate(|a| (a.count(), a.collect())).map(|w| (w.key, w.value)).collect(out));
+    });
+    same_with_all(|job, out| {
+        let numbers = source(generate(COUNT, |n| n)).durable().event_time(|n| timed(*n)).monotonic();
+        let windows = numbers.key_by(|n| key(*n)).window(count(5).every(2));
+        job.add(windows.sum(|n| *n).map(|w| (w.key, w.start.millis(), w.value)).collect(out));
+    });
+}
+
 /// A key, or nothing: each of those is apart from all others.
 fn key_or_nothing(n: u64) -> Option<u64> {
     (!n.is_multiple_of(4)).then(|| key(n))
