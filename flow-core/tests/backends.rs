@@ -4,6 +4,8 @@
 
 #[path = "backends/harness.rs"]
 mod harness;
+#[path = "backends/slices.rs"]
+mod slices;
 #[path = "backends/slots.rs"]
 mod slots;
 
@@ -351,5 +353,6 @@ fn the_limit_is_divided_among_what_can_leave() {
         let sums = keyed().window(sliding(Millis(4), Millis(2))).count().key_by(|w| w.key).count();
         job.add(sums.collect(&Collected::new()));
     };
-    assert_eq!(tables(&both), 3);
+    assert_eq!(tables(&both), 6);
+    assert_eq!(tables(&|job| job.add(stream().take(5).collect(&Collected::new()))), 0);
 }

@@ -36,6 +36,12 @@ impl<K, V> Spilled<K, V> {
         self.0.as_deref_mut()
     }
 
+    /// The same, to look at.
+    #[inline(always)]
+    pub(super) fn look(&self) -> Option<&Over<K, V>> {
+        self.0.as_deref()
+    }
+
     /// How many entries lie in the store.
     pub fn count(&self) -> usize {
         self.0.as_ref().map_or(0, |over| over.spill.count())
@@ -131,9 +137,18 @@ impl<K, V> Over<K, V> {
         if too_many == 0 {
             return;
         }
+        too_many += MORE + slots.taken() / 64;
+        self.leave(slots, too_many);
+        if slots.taken() == 0 && slots.bytes() > self.spill.space.share.max(Slots::<(K, V), O>::bytes_for(n))
+        {
+            *slots = slots.successor(n);
+        }
+    }
+
+    /// So many entries go to the store, or all.
+    fn leave<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>, mut too_many: usize) {
         self.scattered = true;
         let fresh = slots.tracked().is_some_and(|tracked| tracked.is_fresh());
-        too_many += MORE + slots.taken() / 64;
         while too_many > 0
             && let Some(place) = slots.next_taken(&mut self.hand)
             && let Some((entry, changed)) = slots.remove_marked(place, |e| spread((self.hash_of)(&e.0)))
@@ -152,9 +167,15 @@ impl<K, V> Over<K, V> {
             too_many -= 1;
         }
         self.spill.flush();
-        if slots.taken() == 0 && slots.bytes() > self.spill.space.share.max(Slots::<(K, V), O>::bytes_for(n))
-        {
-            *slots = slots.successor(n);
+    }
+
+    /// All entries go to the store.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn all_leave<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>) {
+        if slots.taken() > 0 {
+            self.leave(slots, usize::MAX);
+            *slots = slots.successor(1);
         }
     }
 
@@ -332,6 +353,44 @@ impl<K, V> Over<K, V> {
         for (hash, entry) in entries {
             slots.add(spread(hash), entry);
         }
+    }
+
+    /// Some entries that lie in the store from `from` on, which moves on, those of so many hashes at most. They stay there. All stores have one order,
+    /// in which entries with one hash come together.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn show_some(&self, from: &mut Vec<u8>, most: usize) -> Vec<(u64, (K, V))> {
+        let mut entries = Vec::new();
+        for (hash, bytes) in self.spill.chunk_of(from, most) {
+            let done = self.each(&bytes, |over, key, value| {
+                entries.push((hash, ((over.read_key)(key)?, (over.form.read)(value, &[])?)));
+                Ok(())
+            });
+            if let Err(error) = done {
+                self.spill.space.report(error);
+            }
+        }
+        entries
+    }
+
+    /// The value of a key that lies in the store, where it stays.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look(&self, hash: u64, is: &dyn Fn(&K) -> bool) -> Option<V> {
+        if self.spill.count() == 0 {
+            return None;
+        }
+        let (found, mut value) = (self.spill.look(hash)?, None);
+        let done = self.each(&found, |over, key, bytes| {
+            if is(&(over.read_key)(key)?) {
+                value = Some((over.form.read)(bytes, &[])?);
+            }
+            Ok(())
+        });
+        if let Err(error) = done {
+            self.spill.space.report(error);
+        }
+        value
     }
 
     /// The next entry that lies in the store, which stays there; none when all have been shown, and then it begins again.
