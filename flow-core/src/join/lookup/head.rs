@@ -164,8 +164,11 @@ where
         let [left, right] = [cx.inputs_of(0), cx.inputs_of(1)];
         (self.left_inputs, self.open) = (left, right);
         self.waited = cx.metrics().counter(&format!("{}.waited", self.meta.id()));
-        let form =
-            Form { write: write::<M, R>, beside: |_, _| (), read: |value, _| read_rights::<M, R>(value) };
+        let form: Form<Vec<R>> = Form {
+            write: |rights, out| write::<M, R>(rights, out),
+            beside: |_, _| (),
+            read: |value, _| read_rights::<M, R>(value),
+        };
         self.table.spill(cx.space(&self.meta)?, form)
     }
 
@@ -230,7 +233,7 @@ where
     /// 1                    those that wait, as `waiting.rs` says
     /// ```
     fn begin_save(&mut self, out: &Groups) -> Result<()> {
-        self.table.begin_save(out, TABLE, hash_key, write::<M, R>)?;
+        self.table.begin_save(out, TABLE, hash_key, |rights, out| write::<M, R>(rights, out))?;
         self.waiting.begin_save(out, WAITING)
     }
 
@@ -259,7 +262,7 @@ where
     }
 }
 
-fn write<M, R: Keep<M>>(rights: &Vec<R>, out: &mut Vec<u8>) -> Result<()> {
+fn write<M, R: Keep<M>>(rights: &[R], out: &mut Vec<u8>) -> Result<()> {
     out.extend_from_slice(&u32::try_from(rights.len()).unwrap_or(u32::MAX).to_le_bytes());
     rights.iter().try_for_each(|right| right.write(out))
 }
