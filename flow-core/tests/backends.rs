@@ -2,16 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+#[path = "backends/harness.rs"]
+mod harness;
+#[path = "backends/slices.rs"]
+mod slices;
+#[path = "backends/slots.rs"]
+mod slots;
+
 use flow_core::checkpoint::Storage;
-use flow_core::host::HostKind;
 use flow_core::prelude::*;
 use flow_core::process::states::{Held, Plain, Timed, TimedEntries};
 use flow_core::process::{ListState, MapState, Ttl};
 use flow_core::stage::split_mix;
-use flow_core::state::StateBackend;
-use flow_core::testing::{MapBackend, NothingInMemory, SimFs, Step, script};
+use flow_core::testing::{MapBackend, NothingInMemory, SimFs, script};
+use harness::{COUNT, backends, key, same_with_all, same_with_all_but, steps, timed};
 use std::collections::VecDeque;
-use std::fmt::Debug;
 use std::sync::Arc;
 
 /// State of any type cannot leave the memory.
@@ -29,65 +34,6 @@ fn a_volatile_pipeline_has_no_use_for_a_backend() {
         "{text}"
     );
 }
-
-type Any = Arc<dyn StateBackend>;
-
-/// All that there are, with the folder of those that have one.
-fn backends() -> (tempfile::TempDir, Vec<(&'static str, Any)>) {
-    let folder = tempfile::tempdir().unwrap();
-    let all: Vec<(_, Any)> = vec![
-        ("some in memory", Arc::new(MapBackend::with_limit(40_000))),
-        ("all in memory", Arc::new(MapBackend::with_limit(usize::MAX / 4))),
-        #[cfg(feature = "fjall")]
-        ("on the disk", Arc::new(Fjall::at(folder.path()).memory_limit(16 << 20))),
-    ];
-    (folder, all)
-}
-
-/// The rows of a job are the same with each backend as without one: in a simulation and on threads.
-fn same_with_all<T: Ord + Debug + Clone + Send + 'static>(pipeline: impl Fn(&mut Job, &Collected<T>)) {
-    same_with_all_but(pipeline, |_| {});
-}
-
-/// The same, after `but` with the rows.
-fn same_with_all_but<T: Ord + Debug + Clone + Send + 'static>(
-    pipeline: impl Fn(&mut Job, &Collected<T>),
-    but: impl Fn(&mut Vec<T>),
-) {
-    let (_folder, mut backends) = backends();
-    let nothing = NothingInMemory::of(MapBackend::with_limit(0));
-    backends.push(("nothing in memory", Arc::new(nothing.clone())));
-    let run = |backend: Option<&Any>, seed: Option<u64>| {
-        let out = Collected::new();
-        let mut job = Job::build("tested", |job| pipeline(job, &out)).parallelism(2).batch_size(64);
-        if let Some(backend) = backend {
-            job = job.state_backend(backend.clone());
-        }
-        match seed {
-            Some(seed) => job.simulate(seed).unwrap(),
-            None => job.host(HostKind::Threads).run().unwrap(),
-        };
-        let mut rows = out.take();
-        rows.sort();
-        but(&mut rows);
-        rows
-    };
-    let expected = run(None, Some(1));
-    assert!(expected.len() > 100);
-    for (name, backend) in &backends {
-        assert!(run(Some(backend), Some(7)) == expected, "{name}, in a simulation");
-        assert!(run(Some(backend), None) == expected, "{name}, on threads");
-    }
-    assert!(nothing.puts() > 1_000, "all state leaves the memory");
-}
-
-/// A number of a key, some of them often.
-fn key(n: u64) -> u64 {
-    let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-    if n.is_multiple_of(3) { mixed % 10 } else { mixed % 3_000 }
-}
-
-const COUNT: u64 = 12_000;
 
 #[test]
 fn rolling_operators_are_the_same() {
@@ -153,15 +99,6 @@ fn state_of_whole_window_functions_is_the_same() {
         );
         job.add(totals.collect(out));
     });
-}
-
-/// Numbers at their own times, with a watermark behind each hundred.
-fn steps(count: u64) -> Vec<Step<u64>> {
-    let of = |n: u64| {
-        let watermark = n.is_multiple_of(100).then_some(Step::Watermark(Timestamp(n as i64)));
-        [Some(Step::Item(n, Timestamp(n as i64))), watermark].into_iter().flatten()
-    };
-    (0..count).flat_map(of).collect()
 }
 
 /// States, timers of keys that are not in memory, and keys that are cleared.
@@ -336,10 +273,6 @@ fn lists_by_hand(count: u64) -> Vec<(u64, Option<u64>, u64)> {
     rows
 }
 
-fn timed(n: u64) -> Timestamp {
-    Timestamp(n as i64)
-}
-
 #[test]
 fn tumbling_windows_are_the_same() {
     same_with_all(|job, out| {
@@ -413,11 +346,12 @@ fn the_limit_is_divided_among_what_can_leave() {
     );
     assert_eq!(
         tables(&|job| job.add(keyed().window(session(Millis(5))).count().collect(&Collected::new()))),
-        0
+        3
     );
     let both = |job: &mut Job| {
         let sums = keyed().window(sliding(Millis(4), Millis(2))).count().key_by(|w| w.key).count();
         job.add(sums.collect(&Collected::new()));
     };
-    assert_eq!(tables(&both), 3);
+    assert_eq!(tables(&both), 6);
+    assert_eq!(tables(&|job| job.add(stream().take(5).collect(&Collected::new()))), 0);
 }

@@ -9,6 +9,7 @@ use crate::world::Fate;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;
+use flow_core::testing::{MapBackend, NothingInMemory};
 use flow_tests::crashing::all_faults;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,6 +129,15 @@ impl Run<'_> {
             Way::Dies(seed, steps) => job.crash_at(steps).simulate(seed),
         }
     }
+}
+
+/// How many entries the case puts into stores where none may stay in memory and each record is a batch.
+pub fn leaves(case: &Case) -> usize {
+    let (probe, watched) = (Probe::new(false), NothingInMemory::of(MapBackend::with_limit(0)));
+    let job = Job::build("case", |job| build(job, case, &probe)).batch_size(1);
+    // Whether it ends well is not asked here.
+    drop(job.state_backend(watched.clone()).simulate(7));
+    watched.puts()
 }
 
 /// Runs the case in every way; what is wrong, if anything is.

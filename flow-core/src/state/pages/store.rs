@@ -9,7 +9,7 @@ use crate::error::Result;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-const KIND: Kind = Kind { records: 2, notes: 3 };
+const KIND: Kind = Kind { records: 2, notes: 3, beside: false };
 
 /// Bytes of changes that wait to be written together, about, and what each takes beside them.
 const CHANGES: usize = if cfg!(test) { 1 << 10 } else { 1 << 16 };
