@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
-use flow_core::checkpoint;
 use flow_core::prelude::*;
 use flow_core::testing::SimFs;
 use std::sync::Arc;
@@ -112,8 +111,10 @@ fn a_generator_with_fewer_numbers_than_were_read() {
 }
 
 /// `import` does not know what the hash of a key is; the job that is given its checkpoint does.
+#[cfg(feature = "state-processor")]
 #[test]
 fn an_imported_key_in_another_key_group() {
+    use flow_core::checkpoint;
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let start = |folder: &tempfile::TempDir| {
         let job = Job::build("changed", |job| {

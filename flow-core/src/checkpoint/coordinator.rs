@@ -105,6 +105,9 @@ impl Coordinator {
         if self.in_flight.current().is_none() && self.savepoints.are_wanted() {
             return self.begin(now, true);
         }
+        if self.in_flight.current().is_none() && self.savepoints.stop_is_wanted() {
+            return self.begin(now, false);
+        }
         if now < self.deadline() {
             return Ok(());
         }
@@ -139,6 +142,7 @@ impl Coordinator {
         self.begun = now;
         // A savepoint stands alone: it may be kept when the others have gone, and taken away when they have not.
         let whole = savepoint || self.changes.is_none_or(|n| n >= self.settings.deltas);
+        self.savepoints.checkpoint_begins();
         if savepoint {
             self.savepoints.begin();
         }
@@ -203,6 +207,7 @@ impl Coordinator {
             Ok(()) => {
                 self.failed = 0;
                 self.complete.commit(id)?;
+                self.savepoints.checkpoint_ends(true);
                 if savepoint {
                     self.savepoints.give(Ok(id));
                 }
@@ -215,6 +220,7 @@ impl Coordinator {
 
     /// The checkpoint has failed; the job goes on, unless too many have.
     fn failed(&mut self, id: u64, savepoint: bool, error: Error) -> Result<()> {
+        self.savepoints.checkpoint_ends(false);
         if savepoint {
             self.savepoints.give(Err(error.to_string()));
         }
@@ -248,13 +254,13 @@ impl Coordinator {
         }
         if ran.is_ok() {
             let finished = self.take_last(now);
-            self.savepoints.close();
+            self.savepoints.close(finished.as_ref().err());
             if finished.is_err() {
                 self.complete.take_back();
             }
             return finished;
         }
-        self.savepoints.close();
+        self.savepoints.close(ran.as_ref().err());
         while let Some(news) = self.inbox.take() {
             if let News::Staged { id, sink, instance, bytes } = news {
                 self.complete.stage(StagedOutput { sink, instance, checkpoint: id, bytes });
@@ -276,6 +282,6 @@ impl Coordinator {
 impl Drop for Coordinator {
     /// Whatever has happened, nobody waits for ever.
     fn drop(&mut self) {
-        self.savepoints.close();
+        self.savepoints.close(None);
     }
 }

@@ -1,7 +1,7 @@
 //! One run after the other of a job that begins again when it has failed.
 
 use super::Job;
-use super::handle::{Running, Stages};
+use super::handle::{Began, Running, Stages};
 use crate::checkpoint::Savepoints;
 use crate::error::{ErrorKind, Result};
 use crate::host::Control;
@@ -36,13 +36,24 @@ struct Shared {
 pub(super) struct Current {
     pub control: Control,
     pub stages: Stages,
-    pub started: Instant,
+    pub began: Began,
     pub savepoints: Option<Savepoints>,
     /// Wakes whoever takes checkpoints.
     pub inbox: Option<crate::checkpoint::Inbox>,
 }
 
 impl Current {
+    /// Ends it at its next checkpoint, which begins at once; where it takes none the sources end.
+    fn stop(&self) {
+        match &self.savepoints {
+            Some(savepoints) => savepoints.stop(),
+            None => self.control.stop(),
+        }
+        if let Some(inbox) = &self.inbox {
+            inbox.wake();
+        }
+    }
+
     /// Whether a checkpoint is complete that it has taken.
     fn has_completed(&self) -> bool {
         let completed = |metrics: &StageMetrics| metrics.counter("checkpoints.completed").get() > 0;
@@ -62,28 +73,34 @@ impl Attempts {
 
     fn begin(&self, running: &Running) {
         let current = running.current();
+        let mut now = self.lock();
         if self.0.stopped.load(Relaxed) {
-            current.control.stop();
+            current.stop();
         }
-        *self.lock() = Some(current);
+        *now = Some(current);
+    }
+
+    /// See [`Current::stop`].
+    pub fn stop(&self) {
+        self.end(Current::stop);
     }
 
     /// Asks the sources to end.
-    pub fn stop(&self) {
-        let current = self.lock();
-        self.0.stopped.store(true, Relaxed);
-        if let Some(current) = current.as_ref() {
-            current.control.stop();
-        }
-        self.0.changed.notify_all();
+    pub fn drain(&self) {
+        self.end(|current| current.control.stop());
     }
 
     /// Ends the run where it stands.
     pub fn halt(&self) {
+        self.end(|current| current.control.halt());
+    }
+
+    /// The job does not begin again.
+    fn end(&self, how: impl FnOnce(&Current)) {
         let current = self.lock();
         self.0.stopped.store(true, Relaxed);
         if let Some(current) = current.as_ref() {
-            current.control.halt();
+            how(current);
         }
         self.0.changed.notify_all();
     }

@@ -171,6 +171,9 @@ impl Taker {
                     if coordinator.orders().begun() != begun {
                         control.wake_all();
                     }
+                    if coordinator.savepoints().has_stopped() {
+                        control.halt();
+                    }
                     Ok(coordinator.deadline())
                 });
                 match worked {

@@ -6,6 +6,7 @@ use crate::checkpoint::records::{Part, framed, section};
 use crate::sorted::Sorted;
 use crate::state::shape::json::Json;
 use crate::state::shape::{Area, Defs, Fault, Fields, Layout, Node, Section, State, encode, state};
+use std::collections::HashSet;
 
 /// An operator whose lines are read.
 pub(super) struct Operator {
@@ -23,10 +24,15 @@ struct Group {
     section: Option<(Vec<u8>, Vec<u8>)>,
     /// What is written in one piece.
     piece: Vec<u8>,
+    /// Sections and keys that have come.
+    seen: HashSet<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Group {
-    fn put(&mut self, name: Vec<u8>, header: Vec<u8>, key: &[u8], value: &[u8]) {
+    fn put(&mut self, name: Vec<u8>, header: Vec<u8>, key: &[u8], value: &[u8]) -> Result<(), Fault> {
+        if !self.seen.insert((name.clone(), key.to_vec())) {
+            return Err("the key has a line already".into());
+        }
         let of = (name, header);
         if self.section.as_ref() != Some(&of) {
             section(&of.0, &of.1, &mut self.records);
@@ -34,6 +40,7 @@ impl Group {
         }
         framed(1, key, &mut self.records);
         framed(1, value, &mut self.records);
+        Ok(())
     }
 }
 
@@ -109,8 +116,7 @@ fn foreign(group: &mut Group, line: &Json) -> Result<(), Fault> {
     }
     only(line, &["operator", "group", "section", "key", "bytes"])?;
     let (name, key, value) = (hex(line, "section")?, hex(line, "key")?, hex(line, "bytes")?);
-    group.put(name, Vec::new(), &key, &value);
-    Ok(())
+    group.put(name, Vec::new(), &key, &value)
 }
 
 fn entry(
@@ -147,8 +153,7 @@ fn entry(
         }
     }
     put(line, "value", value_node, defs, &mut value)?;
-    group.put(name, header, &key, &value);
-    Ok(())
+    group.put(name, header, &key, &value)
 }
 
 /// A field of a piece, or an element of a list that goes to its end.

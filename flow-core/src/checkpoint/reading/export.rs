@@ -51,6 +51,8 @@ pub(super) fn export(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
         ))?;
         self::operator(snapshot, operator, &name, &mut lines)?;
     }
+    // Without it nobody could tell that something is missing at the end.
+    lines.put(&format!("{{\"end\":{id}}}"))?;
     Ok(lines.count)
 }
 

@@ -17,7 +17,7 @@ use super::restored::since_whole;
 use super::{Folder, Manifest, OperatorState, Parts, Slot, Storage, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::state::shape::{State, state};
-use crate::state::{Durable, Keep};
+use serde_core::de::DeserializeOwned;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -103,6 +103,7 @@ impl Reader {
 }
 
 /// A checkpoint that is looked at.
+#[derive(Clone)]
 pub struct Snapshot {
     storage: Arc<dyn Storage>,
     manifest: Manifest,
@@ -127,8 +128,8 @@ impl Snapshot {
     /// the key; windows of the same key are told apart by [`Snapshot::export`].
     ///
     /// # Errors
-    /// When there is no such operator, when it keeps no keyed state, or of other types.
-    pub fn keyed<K: Keep<Durable>, V: Keep<Durable>>(
+    /// When there is no such operator, when it keeps no keyed state, or of other types; when the checkpoint goes while it is read.
+    pub fn keyed<K: DeserializeOwned + 'static, V: DeserializeOwned + 'static>(
         &self,
         operator: &str,
     ) -> Result<impl Iterator<Item = Result<(K, V)>> + use<K, V>> {
@@ -145,6 +146,7 @@ impl Snapshot {
     /// {"operator":"found/process","group":3,"part":"timers","key":"a","at":1500,"every":0,"value":4}
     /// {"operator":"numbers","instance":0,"bytes":"0c00000000000000"}
     /// {"sink":"out","instance":0,"checkpoint":7,"bytes":""}
+    /// {"end":7}
     /// ```
     ///
     /// A value is the JSON that `serde_json` makes of it, but for what JSON has no words for: `NaN` and infinities are texts, `"NaN"`, `"-inf"`; an
@@ -155,7 +157,20 @@ impl Snapshot {
     /// # Errors
     /// When something cannot be read or written.
     pub fn export(&self, out: &mut dyn std::io::Write) -> Result<u64> {
-        export::export(self, out)
+        export::export(self, out).map_err(|error| self.has_it_gone(error))
+    }
+
+    /// Where the job has removed the checkpoint while it was read, that is what has happened.
+    #[cold]
+    fn has_it_gone(&self, error: Error) -> Error {
+        let names = known::names(&*self.storage).unwrap_or_default();
+        let (epoch, id) = (self.manifest.epoch, self.manifest.id);
+        if known::manifests(&names).iter().any(|at| (at.epoch, at.id) == (epoch, id)) {
+            return error;
+        }
+        let what = format!("checkpoint {id} has gone while it was read: the job keeps the newest alone");
+        Error::new(ErrorKind::State, what)
+            .note("take one that stays, `handle.savepoint()`, and read that, or keep more of them, `Checkpoints::retained(n)`")
     }
 
     fn operator(&self, operator: &str) -> Result<&OperatorState> {
