@@ -170,3 +170,62 @@ fn what_comes_behind_the_end_is_an_error() {
         assert!(out.take().is_empty());
     }
 }
+
+/// A job that is drained while it waits to begin again gives what its input so far comes to; one that is stopped then does not begin again.
+#[test]
+fn what_is_asked_while_a_job_waits_to_begin_again() {
+    for drains in [true, false] {
+        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+        let failed = Arc::new(AtomicBool::new(false));
+        let saw = Arc::clone(&failed);
+        let job = Job::build("waiting", |job| {
+            let numbers = source(generate(NUMBERS, |n| n)).durable().rate_limit(2_000);
+            let numbers = numbers.inspect(move |n| assert!(*n < 500 || saw.swap(true, Relaxed), "once"));
+            job.add(numbers.key_by(|n| n % 3).dedup_last().collect(&out));
+        });
+        let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _).every(Millis(10));
+        let handle = job.checkpoints(checkpoints).restart(5, Millis(60_000)).start().unwrap();
+        while !failed.load(Relaxed) {
+            std::thread::yield_now();
+        }
+        // It has failed, and soon waits.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        if drains {
+            handle.drain();
+            let report = handle.join().unwrap();
+            assert_eq!((report.restarts, report.stopped), (1, None));
+            assert_eq!(out.take().len(), 3, "what came last of each key");
+        } else {
+            handle.stop();
+            let error = handle.join().unwrap_err().to_string();
+            assert!(error.contains("once") && error.contains("stopped before it began again"), "{error}");
+            assert_eq!(out.take(), []);
+        }
+    }
+}
+
+/// A stop that comes when the input ends by itself leaves nothing undone, or says that it has.
+#[test]
+fn a_stop_beside_the_end_of_the_input() {
+    for n in 0..60u64 {
+        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+        let job = || {
+            let job = Job::build("ends", |job| {
+                job.add(source(generate(1_000, |n| n)).durable().rate_limit(50_000).collect(&out));
+            });
+            job.checkpoints(Checkpoints::in_storage(Arc::clone(&storage) as _))
+        };
+        let handle = job().start().unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(15_000 + n * 150));
+        handle.stop();
+        let report = handle.join().unwrap();
+        if report.stopped.is_none() {
+            assert_eq!(out.take(), (0..1_000).collect::<Vec<_>>(), "{n}: it has ended");
+            continue;
+        }
+        assert!(report.to_string().contains("stopped at checkpoint"), "{report}");
+        let again = job().run().unwrap();
+        assert_eq!((again.restored, again.stopped), (report.stopped, None));
+        assert_eq!(out.take(), (0..1_000).collect::<Vec<_>>(), "{n}");
+    }
+}

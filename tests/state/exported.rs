@@ -87,7 +87,10 @@ fn values_are_read_with_their_types() {
         plain.len() == 6 && plain.iter().all(|(key, event)| event.as_ref().is_some_and(|e| e.key == *key))
     );
     let which = snapshot.keyed::<String, u64>("rows/process").map(Iterator::count);
-    assert!(error(which).contains("it is said which of them: plain, timed, list, map, reduced, folded"));
+    assert!(
+        error(which)
+            .contains("as in `rows/process/plain`; there are plain, timed, list, map, reduced, folded")
+    );
 
     let folder = tempfile::tempdir().expect("a folder");
     begin(of("temporal_joins"), folder.path(), 2);
@@ -230,6 +233,12 @@ fn what_breaks_off_or_comes_twice_is_no_checkpoint() {
     let at = good.iter().position(|line| line.contains("\"key\":")).expect("an entry");
     let error = refused(&[&good[..=at], &good[at..]].concat());
     assert!(error.contains(&format!("line {}: the key has a line already", at + 2)), "{error}");
+    // All of a group, and one of its keys, in whichever order.
+    let group = good[at].split(",\"key\"").next().expect("its group").to_owned() + ",\"bytes\":\"\"}";
+    for lines in [[&group, good[at]], [good[at], &group]] {
+        let error = refused(&[&good[..at], &lines[..], &good[at + 1..]].concat());
+        assert!(error.contains("the key group has a line already"), "{error}");
+    }
 }
 
 #[test]

@@ -26,16 +26,28 @@ pub(super) struct Complete {
     outside: Outside,
     metrics: StageMetrics,
     clock: Arc<dyn Clock>,
+    /// Why files that nobody needs are still there.
+    garbage_stays: Option<String>,
 }
 
 impl Complete {
     pub fn new(store: Store, newest: Option<Manifest>, outside: Outside, clock: Arc<dyn Clock>) -> Self {
         let (newest, metrics) = (newest.unwrap_or_default(), StageMetrics::default());
-        Complete { store, newest, staged: Vec::new(), outside, metrics, clock }
+        Complete { store, newest, staged: Vec::new(), outside, metrics, clock, garbage_stays: None }
     }
 
     pub fn metrics(&self) -> &StageMetrics {
         &self.metrics
+    }
+
+    /// The newest checkpoint, if there is one.
+    pub fn newest(&self) -> Option<u64> {
+        Some(self.newest.id).filter(|id| *id > 0)
+    }
+
+    /// Why files that nobody needs are still there: a disk may be full of them.
+    pub fn why_garbage_stays(&self) -> Option<String> {
+        self.garbage_stays.clone()
     }
 
     /// The file of a new checkpoint, or why it fails.
@@ -112,11 +124,15 @@ impl Complete {
         match self.store.collect_garbage() {
             Err(error) if self.store.has_ended() => Err(error),
             // All else is done; what has not gone goes after the next checkpoint.
-            Err(_) => {
+            Err(error) => {
                 self.metrics.counter("checkpoints.garbage_errors").add(1);
+                self.garbage_stays = Some(format!("what is no longer needed could not be removed: {error}"));
                 Ok(())
             }
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.garbage_stays = None;
+                Ok(())
+            }
         }
     }
 

@@ -18,9 +18,12 @@ use super::saves::{Inbox, News, ROOM};
 use super::{Checkpoints, CommitError, Orders, Savepoints, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::StageMetrics;
-use crate::time::Clock;
+use crate::time::{Clock, Millis};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// After a checkpoint at which the job was to end has failed, the next one begins after so long at most.
+const AGAIN: Millis = Millis(1_000);
 
 /// See the module.
 pub(crate) struct Coordinator {
@@ -90,6 +93,8 @@ impl Coordinator {
             // There is nothing to do before its stages have said so.
             Some(current) if current.failed.is_some() => return i64::MAX,
             Some(current) => (current.since, self.settings.timeout),
+            // A job that is to end does not wait as long as one that goes on.
+            None if self.savepoints.stop_is_late() => (self.begun, self.settings.every.min(AGAIN)),
             None => (self.begun, self.settings.every),
         };
         since.saturating_add(after.0)
@@ -102,6 +107,9 @@ impl Coordinator {
     /// taken over, or nobody knows whether a checkpoint is complete.
     pub fn work(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
+        if self.savepoints.has_stopped() {
+            return Ok(());
+        }
         if self.in_flight.current().is_none() && self.savepoints.are_wanted() {
             return self.begin(now, true);
         }
@@ -227,6 +235,7 @@ impl Coordinator {
         self.complete.metrics().counter("checkpoints.failed").add(1);
         self.changes = None;
         self.failed += 1;
+        let error = self.complete.why_garbage_stays().into_iter().fold(error, Error::note);
         if self.finishing {
             let note = format!(
                 "checkpoint {id} was the last: what sinks have staged since the one before is taken back"
@@ -254,21 +263,46 @@ impl Coordinator {
         }
         if ran.is_ok() {
             let finished = self.take_last(now);
-            self.savepoints.close(finished.as_ref().err());
+            self.savepoints.close(over(&finished));
             if finished.is_err() {
                 self.complete.take_back();
             }
             return finished;
         }
-        self.savepoints.close(ran.as_ref().err());
+        self.savepoints.close(over(ran));
+        self.give_up();
+        Ok(())
+    }
+
+    /// The job ends where it stands, at a checkpoint: what has been staged since is written again by the next start. Not where all
+    /// stages have come to their end meanwhile, which this says: then [`Coordinator::finish`] is to be called.
+    ///
+    /// # Errors
+    /// As [`Coordinator::work`].
+    pub fn halt(&mut self) -> Result<bool> {
+        self.take_news()?;
+        if self.in_flight.have_all_ended() {
+            return Ok(false);
+        }
+        self.savepoints.close("the job was stopped before");
+        self.give_up();
+        Ok(true)
+    }
+
+    /// The newest checkpoint that it has completed.
+    pub fn newest(&self) -> Option<u64> {
+        self.complete.newest()
+    }
+
+    /// Takes back what is staged and not committed.
+    fn give_up(&mut self) {
         while let Some(news) = self.inbox.take() {
             if let News::Staged { id, sink, instance, bytes } = news {
                 self.complete.stage(StagedOutput { sink, instance, checkpoint: id, bytes });
             }
         }
-        self.in_flight.give_up(Error::new(ErrorKind::State, "the job has failed"));
+        self.in_flight.give_up(Error::new(ErrorKind::State, "the job is over"));
         self.complete.take_back();
-        Ok(())
     }
 
     fn take_last(&mut self, now: i64) -> Result<()> {
@@ -279,9 +313,17 @@ impl Coordinator {
     }
 }
 
+/// Why nobody need wait for a savepoint any more.
+fn over(ran: &Result<()>) -> String {
+    match ran {
+        Ok(()) => "the job ended before".to_owned(),
+        Err(error) => format!("the job has failed: {error}"),
+    }
+}
+
 impl Drop for Coordinator {
     /// Whatever has happened, nobody waits for ever.
     fn drop(&mut self) {
-        self.savepoints.close(None);
+        self.savepoints.close("the job ended before");
     }
 }

@@ -47,6 +47,11 @@ impl InFlight {
         InFlight { tasks, current: None, last: Sorted::default(), stopping }
     }
 
+    /// Whether all stages have come to their end.
+    pub fn have_all_ended(&self) -> bool {
+        self.tasks.iter().all(|task| task.ended)
+    }
+
     /// The checkpoint that is being taken.
     pub fn current(&self) -> Option<&Current> {
         self.current.as_ref()

@@ -82,7 +82,7 @@ impl Savepoints {
     /// The job is to end at a checkpoint which begins from now on.
     pub fn stop(&self) {
         let mut asked = self.lock();
-        if asked.stop == Stop::No {
+        if matches!(asked.stop, Stop::No | Stop::Later) {
             asked.stop = Stop::Wanted;
         }
     }
@@ -90,6 +90,11 @@ impl Savepoints {
     /// Whether a checkpoint is to begin for that.
     pub fn stop_is_wanted(&self) -> bool {
         self.lock().stop == Stop::Wanted
+    }
+
+    /// Whether the one that was to be the last has failed, so that the next is not waited for as long as usually.
+    pub fn stop_is_late(&self) -> bool {
+        self.lock().stop == Stop::Later
     }
 
     /// A checkpoint begins.
@@ -113,13 +118,9 @@ impl Savepoints {
         self.lock().stop == Stop::Done
     }
 
-    /// The job is over, as it had to be, or with this error: nobody waits any more.
-    pub fn close(&self, failed: Option<&Error>) {
-        let why = failed.map_or_else(
-            || "the job ended before".to_owned(),
-            |error| format!("the job has failed: {error}"),
-        );
-        self.lock().over.get_or_insert(why);
+    /// The job is over, and why: nobody waits any more.
+    pub fn close(&self, why: impl Into<String>) {
+        self.lock().over.get_or_insert(why.into());
         self.0.1.notify_all();
     }
 }

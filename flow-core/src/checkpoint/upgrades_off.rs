@@ -52,7 +52,10 @@ impl Upgrades {
         if is_same(before, now) {
             return Ok(None);
         }
-        Err(vec!["upgrades, and whether types differ in their names alone, need the feature `state-processor` of flow-core".into()])
+        Err(vec![
+            "the feature `state-processor` of flow-core is off: with it state of older types can be upgraded"
+                .into(),
+        ])
     }
 }
 

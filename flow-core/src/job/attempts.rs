@@ -6,7 +6,6 @@ use crate::checkpoint::Savepoints;
 use crate::error::{ErrorKind, Result};
 use crate::host::Control;
 use crate::metrics::{Report, StageMetrics};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,15 +18,26 @@ pub(super) enum Begin {
     GoOn,
 }
 
+/// How a job is asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// At its next checkpoint, which begins at once; where it takes none as [`End::Drain`].
+    Stop,
+    /// As if its input had ended.
+    Drain,
+    /// Where it stands: there is a checkpoint of that.
+    Halt,
+}
+
 /// The run that is under way, as a handle sees it. A clone is the same one.
 #[derive(Clone, Default)]
 pub(super) struct Attempts(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    /// The job was asked to stop: it does not begin again.
-    stopped: AtomicBool,
     current: Mutex<Option<Current>>,
+    /// How the job was asked to end, the last time that it was: it does not begin again.
+    asked: Mutex<Option<End>>,
     changed: Condvar,
 }
 
@@ -43,11 +53,11 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// Ends it at its next checkpoint, which begins at once; where it takes none the sources end.
-    fn stop(&self) {
-        match &self.savepoints {
-            Some(savepoints) => savepoints.stop(),
-            None => self.control.stop(),
+    fn end(&self, how: End) {
+        match (how, &self.savepoints) {
+            (End::Stop, Some(savepoints)) => savepoints.stop(),
+            (End::Stop | End::Drain, _) => self.control.stop(),
+            (End::Halt, _) => self.control.halt(),
         }
         if let Some(inbox) = &self.inbox {
             inbox.wake();
@@ -74,33 +84,37 @@ impl Attempts {
     fn begin(&self, running: &Running) {
         let current = running.current();
         let mut now = self.lock();
-        if self.0.stopped.load(Relaxed) {
-            current.stop();
+        if let Some(how) = self.asked() {
+            current.end(how);
         }
         *now = Some(current);
     }
 
-    /// See [`Current::stop`].
+    /// How the job was asked to end.
+    fn asked(&self) -> Option<End> {
+        *self.0.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the job at a checkpoint.
     pub fn stop(&self) {
-        self.end(Current::stop);
+        self.end(End::Stop);
     }
 
     /// Asks the sources to end.
     pub fn drain(&self) {
-        self.end(|current| current.control.stop());
+        self.end(End::Drain);
     }
 
     /// Ends the run where it stands.
     pub fn halt(&self) {
-        self.end(|current| current.control.halt());
+        self.end(End::Halt);
     }
 
-    /// The job does not begin again.
-    fn end(&self, how: impl FnOnce(&Current)) {
+    fn end(&self, how: End) {
         let current = self.lock();
-        self.0.stopped.store(true, Relaxed);
+        *self.0.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(how);
         if let Some(current) = current.as_ref() {
-            how(current);
+            current.end(how);
         }
         self.0.changed.notify_all();
     }
@@ -121,7 +135,7 @@ impl Attempts {
                 Ok(report) => return Ok(Report { restarts, ..report }),
                 Err(error) => error,
             };
-            if restarts == job.restarts || self.0.stopped.load(Relaxed) || error.kind() == ErrorKind::Plan {
+            if restarts == job.restarts || self.asked().is_some() || error.kind() == ErrorKind::Plan {
                 let times = format!("begun again {restarts} times before");
                 return Err(if restarts > 0 { error.note(times) } else { error });
             }
@@ -130,6 +144,10 @@ impl Attempts {
                 begin = Begin::GoOn;
             }
             self.pause(Duration::from_millis(job.restart_delay.0.unsigned_abs()));
+            // The checkpoint that it would end at is there already.
+            if matches!(self.asked(), Some(End::Stop | End::Halt)) {
+                return Err(error.note("the job was stopped before it began again"));
+            }
         }
     }
 
@@ -145,7 +163,7 @@ impl Attempts {
         let begun = Instant::now();
         let mut current = self.lock();
         while let Some(left) = delay.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
-            if self.0.stopped.load(Relaxed) {
+            if self.asked().is_some() {
                 return;
             }
             current = self.0.changed.wait_timeout(current, left).unwrap_or_else(PoisonError::into_inner).0;

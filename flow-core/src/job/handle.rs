@@ -82,14 +82,22 @@ impl Running {
             // It may have failed when the stages had ended already.
             ran = control.take_failure().map_or(ran, Err);
         }
-        if control.has_halted() && ran.is_ok() {
-            // What was staged after the savepoint is written again by the next start.
-            let halted = Err(Error::new(ErrorKind::State, "the job was ended at a savepoint"));
-            if let Some(coordinator) = &checkpoints {
-                guard(|| lock(coordinator).finish(clock.ticks(), &halted))?;
+        if control.has_halted()
+            && ran.is_ok()
+            && let Some(coordinator) = &checkpoints
+        {
+            let (mut halted, mut stopped) = (false, None);
+            ran = guard(|| {
+                let mut coordinator = lock(coordinator);
+                halted = coordinator.halt()?;
+                stopped = coordinator.newest();
+                Ok(())
+            });
+            if halted {
+                // Only who has come to its end has left something here, and it does not run again.
+                commit(commits.take())?;
+                return Ok(Report { stopped, ..report(&name, &stages, &control, began) });
             }
-            abort(commits.take());
-            return Ok(report(&name, &stages, &control, began));
         }
         if let Some(coordinator) = &checkpoints {
             let finished = guard(|| lock(coordinator).finish(clock.ticks(), &ran));
@@ -144,6 +152,7 @@ fn report(name: &str, stages: &Stages, control: &Control, began: Began) -> Repor
         stages,
         restarts: 0,
         restored: began.from,
+        stopped: None,
         rescues: control.rescues(),
     }
 }
@@ -238,6 +247,7 @@ impl JobHandle {
                 stages,
                 restarts: 0,
                 restored: None,
+                stopped: None,
                 rescues: 0,
             };
         };

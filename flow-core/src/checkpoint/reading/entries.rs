@@ -16,6 +16,9 @@ pub(super) struct Operator {
     groups: Sorted<u16, Group>,
 }
 
+/// A group is given as bytes, or line by line.
+const RAW: &str = "the key group has a line already";
+
 /// A key group.
 #[derive(Default)]
 struct Group {
@@ -24,12 +27,17 @@ struct Group {
     section: Option<(Vec<u8>, Vec<u8>)>,
     /// What is written in one piece.
     piece: Vec<u8>,
+    /// All of it has come as bytes.
+    raw: bool,
     /// Sections and keys that have come.
     seen: HashSet<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Group {
     fn put(&mut self, name: Vec<u8>, header: Vec<u8>, key: &[u8], value: &[u8]) -> Result<(), Fault> {
+        if self.raw {
+            return Err(RAW.into());
+        }
         if !self.seen.insert((name.clone(), key.to_vec())) {
             return Err("the key has a line already".into());
         }
@@ -79,6 +87,9 @@ impl Operator {
                 }
                 Area::Piece(fields) => {
                     if let Some((_, node)) = fields.iter().find(|field| field.0 == part) {
+                        if group.raw {
+                            return Err(RAW.into());
+                        }
                         return element(&mut group.piece, line, node, &state.defs);
                     }
                 }
@@ -108,10 +119,10 @@ impl Operator {
 fn foreign(group: &mut Group, line: &Json) -> Result<(), Fault> {
     if line.get("section").is_none() {
         only(line, &["operator", "group", "bytes"])?;
-        if !group.records.is_empty() {
-            return Err("the key group has a line already".into());
+        if group.raw || !group.records.is_empty() || !group.piece.is_empty() {
+            return Err(RAW.into());
         }
-        group.records = hex(line, "bytes")?;
+        (group.raw, group.records) = (true, hex(line, "bytes")?);
         return Ok(());
     }
     only(line, &["operator", "group", "section", "key", "bytes"])?;

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 /// The format of the lines.
-pub(super) const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 2;
 
 struct Lines<'a> {
     out: &'a mut dyn Write,
@@ -60,7 +60,7 @@ fn operator(snapshot: &Snapshot, operator: &OperatorState, name: &str, lines: &m
     let parts = snapshot.parts(operator)?;
     let state = state_of(operator);
     for at in parts.slots() {
-        for bytes in slot(&parts, at)? {
+        for bytes in slot(&parts, at).map_err(|error| snapshot.has_it_gone(error))? {
             match (at, &state) {
                 (Slot::Instance(instance), _) => {
                     let hex = hex(&bytes);

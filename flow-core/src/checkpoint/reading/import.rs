@@ -199,7 +199,8 @@ fn head(line: &Json) -> Result<Manifest, Fault> {
     for (what, is) in [("format", FORMAT), ("key_groups", KEY_GROUPS as u64), ("hash", HASH_VERSION.into())] {
         let found: u64 = number(line, what)?;
         if found != is {
-            return Err(format!("its `{what}` is {found}, this program has {is}"));
+            let older = if what == "format" && found < is { ": export the checkpoint again" } else { "" };
+            return Err(format!("its `{what}` is {found}, this program has {is}{older}"));
         }
     }
     let id = number(line, "checkpoint")?;

@@ -139,7 +139,7 @@ impl Snapshot {
     /// Writes all that there is as lines of JSON, from which [`import`](import()) makes a checkpoint again. How many.
     ///
     /// ```text
-    /// {"checkpoint":7,"job":"sums","savepoint":true,"finished":false,"format":1,"key_groups":256,"hash":1}
+    /// {"checkpoint":7,"job":"sums","savepoint":true,"finished":false,"format":2,"key_groups":256,"hash":1}
     /// {"operator":"sums/sum","schema":"string -> u64","instances":2,"finished":false}
     /// {"operator":"sums/sum","group":17,"key":"a","value":12}
     /// {"operator":"hours/aggregate","group":3,"window":{"start":0,"length":3600000},"header":{"fired":0},"key":"a","value":[2,7.5]}
@@ -157,19 +157,20 @@ impl Snapshot {
     /// # Errors
     /// When something cannot be read or written.
     pub fn export(&self, out: &mut dyn std::io::Write) -> Result<u64> {
-        export::export(self, out).map_err(|error| self.has_it_gone(error))
+        export::export(self, out)
     }
 
     /// Where the job has removed the checkpoint while it was read, that is what has happened.
     #[cold]
     fn has_it_gone(&self, error: Error) -> Error {
-        let names = known::names(&*self.storage).unwrap_or_default();
+        let Ok(names) = known::names(&*self.storage) else { return error };
         let (epoch, id) = (self.manifest.epoch, self.manifest.id);
         if known::manifests(&names).iter().any(|at| (at.epoch, at.id) == (epoch, id)) {
             return error;
         }
         let what = format!("checkpoint {id} has gone while it was read: the job keeps the newest alone");
         Error::new(ErrorKind::State, what)
+            .note(error.message().to_owned())
             .note("take one that stays, `handle.savepoint()`, and read that, or keep more of them, `Checkpoints::retained(n)`")
     }
 
@@ -187,7 +188,8 @@ impl Snapshot {
     }
 
     fn parts(&self, operator: &OperatorState) -> Result<Parts> {
-        Parts::open(&self.storage, &self.manifest, &operator.id)
+        let parts = Parts::open(&self.storage, &self.manifest, &operator.id);
+        parts.map_err(|error| self.has_it_gone(error))
     }
 }
 

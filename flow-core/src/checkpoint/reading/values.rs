@@ -80,7 +80,7 @@ fn groups(
         wrong(&id, &what)
     })?;
     let part = name.get(id.len() + 1..);
-    let (wanted, node) = wanted(&state, part).ok_or_else(|| wrong(&id, &names(&state, part)))?;
+    let (wanted, node) = wanted(&state, part).ok_or_else(|| wrong(&id, &names(&id, &state, part)))?;
     for (what, schema, is) in [("key", key, &state.key), ("value", value, node)] {
         let (asked, defs) = type_of(schema).map_err(|fault| wrong(&id, &fault))?;
         if !same((is, &state.defs), (&asked, &defs), false) {
@@ -126,7 +126,7 @@ fn wanted<'s>(state: &'s State, part: Option<&str>) -> Option<(Wanted, &'s Node)
     None
 }
 
-fn names(state: &State, part: Option<&str>) -> String {
+fn names(id: &str, state: &State, part: Option<&str>) -> String {
     let mut names = Vec::new();
     for value in &state.values {
         match &value.node {
@@ -137,8 +137,12 @@ fn names(state: &State, part: Option<&str>) -> String {
             _ => {}
         }
     }
-    let asked = part.map_or_else(|| "which".to_owned(), |part| format!("no `{part}`"));
-    format!("it has several values, and it is said {asked} of them: {}", names.join(", "))
+    let asked = part.map_or_else(String::new, |part| format!(", and none is called `{part}`"));
+    let first = names.first().map_or("state", String::as_str);
+    format!(
+        "it has several values{asked}: say which behind its id, as in `{id}/{first}`; there are {}",
+        names.join(", ")
+    )
 }
 
 /// Goes through the bytes of a group.
