@@ -2,7 +2,6 @@
 
 use super::Checkpoints;
 use crate::error::Result;
-use crate::op::proved::Impossible;
 use crate::state::shape::is_same;
 use std::convert::Infallible;
 
@@ -12,7 +11,10 @@ use std::convert::Infallible;
     label = "there are no upgrades without the feature",
     note = "write `features = [\"state-processor\"]` at `flow-core` in Cargo.toml, or run `cargo add flow-core --features state-processor`"
 )]
-pub trait WithStateProcessor: Impossible {}
+pub trait WithStateProcessor {
+    /// Nothing is here.
+    fn never<R>(&self) -> R;
+}
 
 impl Checkpoints {
     /// Needs the feature `state-processor`.
