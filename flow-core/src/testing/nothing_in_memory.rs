@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 ///     job.add(numbers.key_by(|n| n % 2).sum(|n| *n).collect(&out));
 /// });
 /// let backend = NothingInMemory::of(MapBackend::with_limit(1 << 20));
-/// job.state_backend(backend.clone()).simulate(7).unwrap();
+/// job.batch_size(1).state_backend(backend.clone()).simulate(7).unwrap();
 /// assert_eq!(out.take(), [(1, 1), (0, 2), (1, 4), (0, 6)]);
 /// assert!(backend.puts() > 0 && backend.tables() > 0);
 /// ```
