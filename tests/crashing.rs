@@ -9,6 +9,11 @@ const KEYS: u64 = 50;
 /// How long windows are; records are 1 ms apart.
 pub const WINDOW_MS: i64 = 100;
 
+/// Whether everything is asked for, and not the short selection of an ordinary test.
+pub fn all_faults() -> bool {
+    std::env::var("FLOW_FAULTS").is_ok_and(|value| value == "all")
+}
+
 /// Which pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pipeline {

@@ -1,5 +1,6 @@
 //! The tests of flow.
 
+pub mod census;
 pub mod crashing;
 pub mod process;
 

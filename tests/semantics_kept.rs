@@ -51,3 +51,28 @@ mod mode {
 fn checkpoints() {
     all(include_str!("suite/checkpoints.txt"), lives::check);
 }
+
+/// Where nothing may stay in memory state does leave it, of each kind of operator that keeps some.
+#[test]
+fn state_leaves_the_memory() {
+    for (name, text) in [
+        ("windows", include_str!("suite/windows.txt")),
+        ("sliding", include_str!("suite/sliding.txt")),
+        ("sessions", include_str!("suite/sessions.txt")),
+        ("counts", include_str!("suite/counts.txt")),
+        ("trigger", include_str!("suite/trigger.txt")),
+        ("keyed", include_str!("suite/keyed.txt")),
+        ("joins", include_str!("suite/joins.txt")),
+        ("process", include_str!("suite/process.txt")),
+    ] {
+        let cases = case::parse(text);
+        let leave = cases.iter().filter(|case| runner::leaves(case) > 0).count();
+        println!("{name}: {leave} of {} cases", cases.len());
+        assert!(
+            // What fires at once, or has one key, need not leave.
+            3 * leave > cases.len(),
+            "{name}: state leaves the memory in {leave} of {} cases",
+            cases.len()
+        );
+    }
+}

@@ -71,6 +71,7 @@ pub mod stage;
 pub mod state;
 pub mod testing;
 pub mod time;
+mod unpack;
 pub mod window;
 
 pub use error::{Error, ErrorKind, Result};

@@ -7,9 +7,11 @@
 //! when nobody else has anything left to do.
 
 mod map_backend;
+mod nothing_in_memory;
 mod sim_fs;
 
 pub use map_backend::MapBackend;
+pub use nothing_in_memory::NothingInMemory;
 pub use sim_fs::{Crash, CrashPoint, Failure, SimFs};
 #[cfg(test)]
 mod by_hand;

@@ -84,3 +84,61 @@ fn totals() {
         "of any" |timed| timed.take(u64::MAX).fold(0i64, |sum, n| *sum += n);
     });
 }
+
+/// It would have read on behind its end, or come to it at once.
+#[test]
+fn a_generator_with_fewer_numbers_than_were_read() {
+    let storage = Arc::new(SimFs::new());
+    let start = |count| {
+        let job = Job::build("changed", |job| {
+            let made = source(generate(count, numbers()).rate(10_000)).durable().named("made");
+            job.add(made.collect(&Collected::new()));
+        });
+        job.checkpoints(Checkpoints::in_storage(Arc::clone(&storage) as _)).start()
+    };
+    let handle = start(u64::MAX).unwrap();
+    while handle.metrics()[0].records_in < 100 {
+        std::thread::yield_now();
+    }
+    handle.stop_with_savepoint().unwrap();
+    handle.join().unwrap();
+    let error = start(50).and_then(JobHandle::join).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        error.kind() == ErrorKind::State && text.contains("made") && text.contains("has 50 now"),
+        "{text}"
+    );
+}
+
+/// `import` does not know what the hash of a key is; the job that is given its checkpoint does.
+#[cfg(feature = "state-processor")]
+#[test]
+fn an_imported_key_in_another_key_group() {
+    use flow_core::checkpoint;
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let start = |folder: &tempfile::TempDir| {
+        let job = Job::build("changed", |job| {
+            let numbers = source(generate(u64::MAX, numbers()).rate(10_000)).durable();
+            job.add(numbers.key_by(|n| n % 3).count().named("counts").collect(&Collected::new()));
+        });
+        job.checkpoints(Checkpoints::to(folder.path())).start()
+    };
+    let handle = start(&folders[0]).unwrap();
+    while handle.metrics()[0].records_in < 100 {
+        std::thread::yield_now();
+    }
+    handle.stop_with_savepoint().unwrap();
+    handle.join().unwrap();
+    let mut lines = Vec::new();
+    checkpoint::read(folders[0].path()).unwrap().newest().unwrap().export(&mut lines).unwrap();
+    let lines = String::from_utf8(lines).unwrap();
+    let (before, group) = lines.split_once("\"group\":").unwrap();
+    let (group, behind) = group.split_once(',').unwrap();
+    let other = group.parse::<u8>().unwrap() ^ 1;
+    let lines = format!("{before}\"group\":{other},{behind}");
+    checkpoint::import(folders[1].path(), lines.as_bytes()).unwrap();
+    let text = start(&folders[1]).and_then(JobHandle::join).unwrap_err().to_string();
+    for part in ["counts", &format!("key group {other} "), &format!("of group {group}"), "group_of"] {
+        assert!(text.contains(part), "no {part}: {text}");
+    }
+}

@@ -20,7 +20,7 @@ use flow_core::source::{ChannelSource, Source};
 use flow_core::stage::OpenCx;
 use pipelines::*;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// By stage and key group: what was written first, whole, then what had changed since, in order.
@@ -301,6 +301,27 @@ fn state_that_is_cut_short_is_refused() {
         let job = Job::build("cut", |job| pipeline(job, Fed(source.clone()), Shown::default()));
         let error = job.host_with(Saving { before, ..Saving::default() }).run().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::State, "{error}");
+    }
+}
+
+/// Of each stage of each pipeline: what one key group had is said to be another's of the same instance.
+#[test]
+fn keys_of_another_key_group_are_refused() {
+    let records: Vec<Record> = (0..200).map(|n| (n % 40, 1 - i64::from(n % 3), i64::from(n) * 3)).collect();
+    for (number, pipeline) in PIPELINES.into_iter().enumerate() {
+        let state = run(pipeline, 2, &records, State::new(), false, &Shown::default());
+        let stages: BTreeSet<&String> = state.keys().map(|key| &key.0).collect();
+        for stage in stages {
+            let moved =
+                |(of, group): &(String, usize)| (of.clone(), if of == stage { group ^ 1 } else { *group });
+            let before = state.iter().map(|(key, history)| (moved(key), history.clone())).collect();
+            let (_sender, source) = channel(1);
+            let job = Job::build("moved", |job| pipeline(job, Fed(source.clone()), Shown::default()));
+            let error = job.host_with(Saving { before, ..Saving::default() }).run();
+            let error = error.expect_err(&format!("pipeline {number}: {stage}"));
+            let text = error.to_string();
+            assert!(error.kind() == ErrorKind::State && text.contains("key group"), "{number}: {text}");
+        }
     }
 }
 

@@ -24,12 +24,55 @@ fn what_is_read_after_a_stop_reaches_stages_that_had_ended_by_it() {
     while handle.metrics()[0].records_in == 0 {
         std::thread::yield_now();
     }
-    handle.stop();
-    handle.join().unwrap();
+    handle.drain();
+    assert_eq!(handle.join().unwrap().restored, None);
     let first = out.take().len() as u64;
     assert!(first < NUMBERS, "it was stopped on the way");
-    job(&storage, &out, 1_000_000).run().unwrap();
+    let report = job(&storage, &out, 1_000_000).run().unwrap();
     assert_eq!(first + out.take().len() as u64, NUMBERS);
+    assert!(report.restored.is_some() && report.to_string().contains("s, from checkpoint "), "{report}");
+}
+
+/// Whoever stops a job, as by Ctrl-C, has it go on as if nothing had happened.
+#[test]
+fn a_job_that_is_stopped_goes_on_with_its_state() {
+    let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+    for per_second in [2_000, 2_000, 1_000_000] {
+        let handle = job(&storage, &out, per_second).start().unwrap();
+        while handle.metrics()[0].records_in < 300 {
+            std::thread::yield_now();
+        }
+        if per_second < 1_000_000 {
+            handle.stop();
+        }
+        handle.join().unwrap();
+    }
+    let mut counts = out.take();
+    counts.sort_unstable();
+    let mut expected: Vec<(u64, u64)> = (0..NUMBERS).map(|n| (n % 7, n / 7 + 1)).collect();
+    expected.sort_unstable();
+    assert_eq!(counts, expected, "each count once: no key has begun anew");
+}
+
+/// What has ended the job is what whoever waits for a savepoint is told.
+#[test]
+fn a_savepoint_of_a_job_that_fails_says_why() {
+    let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+    let job = Job::build("failing", |job| {
+        let numbers = source(generate(u64::MAX, |n| n)).durable().rate_limit(1_000);
+        job.add(numbers.inspect(|n| assert!(*n < 20, "twenty is too much")).collect(&out));
+    });
+    let handle = job.checkpoints(Checkpoints::in_storage(storage)).start().unwrap();
+    while handle.metrics()[0].records_in < 10 {
+        std::thread::yield_now();
+    }
+    let mut last = handle.savepoint();
+    while last.is_ok() {
+        last = handle.savepoint();
+    }
+    let error = last.unwrap_err().to_string();
+    assert!(error.contains("the job has failed") && error.contains("twenty is too much"), "{error}");
+    handle.join().unwrap_err();
 }
 
 /// To go back is asked of the start, and not of each run that follows by itself.
@@ -125,5 +168,64 @@ fn what_comes_behind_the_end_is_an_error() {
             }
         }
         assert!(out.take().is_empty());
+    }
+}
+
+/// A job that is drained while it waits to begin again gives what its input so far comes to; one that is stopped then does not begin again.
+#[test]
+fn what_is_asked_while_a_job_waits_to_begin_again() {
+    for drains in [true, false] {
+        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+        let failed = Arc::new(AtomicBool::new(false));
+        let saw = Arc::clone(&failed);
+        let job = Job::build("waiting", |job| {
+            let numbers = source(generate(NUMBERS, |n| n)).durable().rate_limit(2_000);
+            let numbers = numbers.inspect(move |n| assert!(*n < 500 || saw.swap(true, Relaxed), "once"));
+            job.add(numbers.key_by(|n| n % 3).dedup_last().collect(&out));
+        });
+        let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _).every(Millis(10));
+        let handle = job.checkpoints(checkpoints).restart(5, Millis(60_000)).start().unwrap();
+        while !failed.load(Relaxed) {
+            std::thread::yield_now();
+        }
+        // It has failed, and soon waits.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        if drains {
+            handle.drain();
+            let report = handle.join().unwrap();
+            assert_eq!((report.restarts, report.stopped), (1, None));
+            assert_eq!(out.take().len(), 3, "what came last of each key");
+        } else {
+            handle.stop();
+            let error = handle.join().unwrap_err().to_string();
+            assert!(error.contains("once") && error.contains("stopped before it began again"), "{error}");
+            assert_eq!(out.take(), []);
+        }
+    }
+}
+
+/// A stop that comes when the input ends by itself leaves nothing undone, or says that it has.
+#[test]
+fn a_stop_beside_the_end_of_the_input() {
+    for n in 0..60u64 {
+        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+        let job = || {
+            let job = Job::build("ends", |job| {
+                job.add(source(generate(1_000, |n| n)).durable().rate_limit(50_000).collect(&out));
+            });
+            job.checkpoints(Checkpoints::in_storage(Arc::clone(&storage) as _))
+        };
+        let handle = job().start().unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(15_000 + n * 150));
+        handle.stop();
+        let report = handle.join().unwrap();
+        if report.stopped.is_none() {
+            assert_eq!(out.take(), (0..1_000).collect::<Vec<_>>(), "{n}: it has ended");
+            continue;
+        }
+        assert!(report.to_string().contains("stopped at checkpoint"), "{report}");
+        let again = job().run().unwrap();
+        assert_eq!((again.restored, again.stopped), (report.stopped, None));
+        assert_eq!(out.take(), (0..1_000).collect::<Vec<_>>(), "{n}");
     }
 }

@@ -7,13 +7,12 @@ mod misdeed;
 mod queue;
 
 use flow_core::prelude::*;
-use flow_core::state::{Changes, StateBackend, StateRead, StateStore, StateStores};
+use flow_core::testing::NothingInMemory;
 use flow_tests::crashing::{Pipeline, WINDOW_MS, key, time};
 use misdeed::Misdeed;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, Once};
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Other {
@@ -60,10 +59,9 @@ fn main() -> ExitCode {
         Pipeline::Sums => sums(&settings, folder),
     };
     let job = if settings.pipeline == Pipeline::Sums || std::env::var_os("FLOW_SPILLS").is_some() {
-        job.state_backend(NothingInMemory {
-            backend: Fjall::at(folder.join("spilled")).memory_limit(16 << 20),
-            mark: folder.join("has_spilled"),
-        })
+        let (backend, mark) = (Fjall::at(folder.join("spilled")), folder.join("has_spilled"));
+        let mark = move || drop(std::fs::write(&mark, ""));
+        job.state_backend(NothingInMemory::marked(backend.memory_limit(16 << 20), mark))
     } else {
         job
     };
@@ -122,53 +120,6 @@ fn sums(settings: &Settings, folder: &Path) -> Job {
         let sums = numbers.key_by(|i| key(*i)).sum(|i| *i);
         job.add(sums.sink(csv_files(folder.join("rows")).no_header()));
     })
-}
-
-/// A backend that leaves no entry in memory longer than it has to, and a file that says that some have come.
-struct NothingInMemory {
-    backend: Fjall,
-    mark: PathBuf,
-}
-
-impl StateBackend for NothingInMemory {
-    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
-        Ok(Arc::new(NoShare(self.backend.begin(job, tables)?, self.mark.clone())))
-    }
-}
-
-struct NoShare(Arc<dyn StateStores>, PathBuf);
-
-impl StateStores for NoShare {
-    fn share(&self) -> usize {
-        0
-    }
-    fn open(&self, name: &str) -> Result<Box<dyn StateStore>> {
-        Ok(Box::new(Marking(self.0.open(name)?, self.1.clone())))
-    }
-}
-
-struct Marking(Box<dyn StateStore>, PathBuf);
-
-impl StateRead for Marking {
-    fn get(&self, key: &[u8], found: &mut Vec<u8>) -> Result<bool> {
-        self.0.get(key, found)
-    }
-    fn scan(&self, from: &[u8], to: &[u8], each: &mut dyn FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
-        self.0.scan(from, to, each)
-    }
-}
-
-impl StateStore for Marking {
-    fn write(&mut self, changes: &Changes) -> Result<()> {
-        static MARKED: Once = Once::new();
-        if changes.iter().any(|change| change.1.is_some()) {
-            MARKED.call_once(|| drop(std::fs::write(&self.1, "")));
-        }
-        self.0.write(changes)
-    }
-    fn snapshot(&self) -> Result<Box<dyn StateRead>> {
-        self.0.snapshot()
-    }
 }
 
 fn windows(settings: &Settings, folder: &Path) -> Job {

@@ -2,33 +2,8 @@
 
 use super::runner::{all, names};
 use flow_core::prelude::*;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use flow_tests::census::Census;
 use std::time::Duration;
-
-/// How many records live, and how many did at most.
-#[derive(Default)]
-struct Census {
-    live: AtomicUsize,
-    most: AtomicUsize,
-}
-
-/// A record that is counted while it lives.
-struct Citizen(u64, Arc<Census>);
-
-impl Citizen {
-    fn new(n: u64, census: &Arc<Census>) -> Self {
-        let live = census.live.fetch_add(1, SeqCst) + 1;
-        census.most.fetch_max(live, SeqCst);
-        Citizen(n, Arc::clone(census))
-    }
-}
-
-impl Drop for Citizen {
-    fn drop(&mut self) {
-        self.1.live.fetch_sub(1, SeqCst);
-    }
-}
 
 const SENDERS: usize = 2;
 const RECEIVERS: usize = 2;
@@ -43,21 +18,21 @@ const BOUND: usize = SENDERS * RECEIVERS * (RING + 2) * BATCH + SENDERS * BATCH;
 fn f_b1_sink_a_hundred_times_slower() {
     let count = if all() { 60_000 } else { 6_000 };
     for host in [HostKind::Threads, HostKind::Workers(2)] {
-        let (folder, census) = (tempfile::tempdir().unwrap(), Arc::<Census>::default());
-        let (made, out) = (Arc::clone(&census), folder.path().join("out"));
+        let (folder, census) = (tempfile::tempdir().unwrap(), Census::default());
+        let (made, out) = (census.clone(), folder.path().join("out"));
         let job = Job::build("slow", |job| {
             let numbers = source(generate(count, |i| i).splits(SENDERS)).durable();
-            let citizens = numbers.map(move |n| Citizen::new(n, &made)).rebalance();
+            let citizens = numbers.map(move |n| made.citizen(n)).rebalance();
             let slow = citizens.map(|citizen| {
                 std::thread::sleep(Duration::from_micros(100));
-                (citizen.0,)
+                (citizen.number,)
             });
             job.add(slow.sink(csv_files(&out).no_header()));
         });
         let checkpoints = Checkpoints::to(folder.path().join("state")).every(Millis(20));
         let job = job.checkpoints(checkpoints).parallelism(RECEIVERS).batch_size(BATCH).ring_batches(RING);
         let report = job.host(host).run().unwrap();
-        let (most, live) = (census.most.load(SeqCst), census.live.load(SeqCst));
+        let (most, live) = (census.most(), census.live());
         let completed = report.counter("checkpoints.completed");
         println!("{host:?}: {most} records lived, {BOUND} may; {completed} checkpoints");
         assert!(most <= BOUND && live == 0, "{host:?}: {most} lived, {live} do yet, {BOUND} may");

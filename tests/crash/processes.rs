@@ -114,7 +114,7 @@ fn f_v1_another_parallelism() {
         [Pipeline::Windows, Pipeline::Join].into_iter().flat_map(|p| [1, 3, 4, 7].map(|n| (p, n)))
     {
         let case = Case::short(pipeline);
-        assert!(case.run(2, Some("P8c:8")).is_killed());
+        assert!(case.run(2, Some("P8c:4")).is_killed());
         assert!(!case.run(parallelism, None).is_killed());
         case.check(&format!("{pipeline:?} from 2 to {parallelism}"));
     }

@@ -1,6 +1,7 @@
 //! Starts the program `child`, lets it die, looks at what it has left.
 
 use flow_core::checkpoint::{Folder, Store};
+pub use flow_tests::crashing::all_faults as all;
 use flow_tests::crashing::{Pipeline, by_key, other_csv};
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,11 +13,6 @@ use tempfile::TempDir;
 
 /// A child that takes longer hangs.
 const HUNG: Duration = Duration::from_secs(300);
-
-/// Whether everything was asked for, and not the short selection.
-pub fn all() -> bool {
-    std::env::var("FLOW_FAULTS").is_ok_and(|value| value == "all")
-}
 
 /// One input, its state and its results.
 pub struct Case {

@@ -2,34 +2,9 @@
 
 use super::HOSTS;
 use flow_core::prelude::*;
+use flow_tests::census::{Census, Citizen};
 use flow_tests::process::alone;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
-
-/// How many records live, and how many did at most.
-#[derive(Default)]
-struct Census {
-    live: AtomicUsize,
-    most: AtomicUsize,
-}
-
-/// A record that is counted while it lives.
-struct Citizen(u64, Arc<Census>);
-
-impl Citizen {
-    fn new(n: u64, census: &Arc<Census>) -> Self {
-        let live = census.live.fetch_add(1, SeqCst) + 1;
-        census.most.fetch_max(live, SeqCst);
-        Citizen(n, Arc::clone(census))
-    }
-}
-
-impl Drop for Citizen {
-    fn drop(&mut self) {
-        self.1.live.fetch_sub(1, SeqCst);
-    }
-}
 
 const RECORDS: u64 = 6000;
 const SENDERS: usize = 2;
@@ -42,22 +17,22 @@ fn bound(batch: usize, ring: usize) -> usize {
 }
 
 fn run(host: HostKind, batch: usize, ring: usize) {
-    let census = Arc::<Census>::default();
-    let made = Arc::clone(&census);
+    let census = Census::default();
+    let made = census.clone();
     let job = Job::build("slow", |job| {
-        let citizens = source(generate(RECORDS, |i| i).splits(SENDERS)).map(move |n| Citizen::new(n, &made));
+        let citizens = source(generate(RECORDS, |i| i).splits(SENDERS)).map(move |n| made.citizen(n));
         let slow = |citizen: Citizen| {
-            assert!(citizen.0 < RECORDS);
+            assert!(citizen.number < RECORDS);
             // A hundred times what the source needs for a record, and more.
             std::thread::sleep(Duration::from_micros(20));
         };
         job.add(citizens.rebalance().for_each(slow));
     });
     let report = job.parallelism(RECEIVERS).batch_size(batch).ring_batches(ring).host(host).run().unwrap();
-    let (most, bound) = (census.most.load(SeqCst), bound(batch, ring));
+    let (most, bound) = (census.most(), bound(batch, ring));
     let case = format!("{host:?}, batches of {batch}, rings of {ring}: {most} lived, {bound} may");
     assert!(most <= bound, "{case}");
-    assert_eq!(census.live.load(SeqCst), 0, "{case}");
+    assert_eq!(census.live(), 0, "{case}");
     assert_eq!(report.rescues, 0, "{case}");
     let source = &report.stages[0];
     // With fewer threads the sink has its turn before the rings are full.

@@ -1,7 +1,7 @@
 //! Runs a case with checkpoints: without a death, where the output is compared as it is without them; and through several deaths,
 //! each life going on at another parallelism, where the set of rows is.
 
-use crate::backends::{BACKENDS, Backend};
+use crate::backends::{Backend, Disk};
 use crate::case::Case;
 use crate::outcome::{Outcome, of};
 use crate::pipeline::{Probe, build};
@@ -9,6 +9,8 @@ use crate::world::Fate;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;
+use flow_core::testing::{MapBackend, NothingInMemory};
+use flow_tests::crashing::all_faults;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -97,12 +99,12 @@ impl Draws {
 struct Run<'a> {
     case: &'a Case,
     file: Option<&'a Path>,
-    backend: Backend,
+    backend: Backend<'a>,
     probe: Probe,
 }
 
 impl Run<'_> {
-    fn new<'a>(case: &'a Case, file: Option<&'a Path>, backend: Backend) -> Run<'a> {
+    fn new<'a>(case: &'a Case, file: Option<&'a Path>, backend: Backend<'a>) -> Run<'a> {
         Run { case, file, backend, probe: Probe::new(case.has("stamps")) }
     }
 
@@ -129,12 +131,22 @@ impl Run<'_> {
     }
 }
 
+/// How many entries the case puts into stores where none may stay in memory and each record is a batch.
+pub fn leaves(case: &Case) -> usize {
+    let (probe, watched) = (Probe::new(false), NothingInMemory::of(MapBackend::with_limit(0)));
+    let job = Job::build("case", |job| build(job, case, &probe)).batch_size(1);
+    // Whether it ends well is not asked here.
+    drop(job.state_backend(watched.clone()).simulate(7));
+    watched.puts()
+}
+
 /// Runs the case in every way; what is wrong, if anything is.
 pub fn check(case: &Case) -> Result<(), String> {
     // What is read has to be there until the last run is over.
     let file = case.bytes.as_ref().map(|bytes| crate::text_files::write(bytes));
     let path = file.as_ref().map(|file| file.path());
-    for backend in BACKENDS {
+    let disk = all_faults().then(Disk::new);
+    for backend in [Backend::Memory, Backend::Maps].into_iter().chain(disk.as_ref().map(Backend::Disk)) {
         let mut draws =
             Draws(case.id.bytes().fold(7, |hash, byte| hash * 31 % 1_000_000_007 + u64::from(byte)));
         unharmed(Run::new(case, path, backend), &mut draws)?;
@@ -142,6 +154,9 @@ pub fn check(case: &Case) -> Result<(), String> {
         for _ in 0..lots {
             dying(Run::new(case, path, backend), &mut draws)?;
         }
+    }
+    if let Some(disk) = &disk {
+        disk.entries();
     }
     show();
     Ok(())

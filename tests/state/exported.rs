@@ -1,7 +1,7 @@
 //! Checkpoints as lines of JSON, and lines of JSON as checkpoints.
 
 use crate::pipelines::{CASES, Case, Event};
-use crate::running::{begin, check, complete, go_on};
+use crate::running::{begin, check, complete, go_on, half_way};
 use flow_core::checkpoint::{group_of, import, read};
 use flow_core::prelude::*;
 use std::collections::BTreeMap;
@@ -87,7 +87,10 @@ fn values_are_read_with_their_types() {
         plain.len() == 6 && plain.iter().all(|(key, event)| event.as_ref().is_some_and(|e| e.key == *key))
     );
     let which = snapshot.keyed::<String, u64>("rows/process").map(Iterator::count);
-    assert!(error(which).contains("it is said which of them: plain, timed, list, map, reduced, folded"));
+    assert!(
+        error(which)
+            .contains("as in `rows/process/plain`; there are plain, timed, list, map, reduced, folded")
+    );
 
     let folder = tempfile::tempdir().expect("a folder");
     begin(of("temporal_joins"), folder.path(), 2);
@@ -116,7 +119,8 @@ fn what_is_changed_in_a_line_is_changed_in_the_state() {
     }
     let new =
         format!("{{\"operator\":\"sums/sum\",\"group\":{},\"key\":\"new\",\"value\":7}}\n", group_of("new"));
-    lines.push_str(&new);
+    // Before the last line.
+    lines.insert_str(lines.find("{\"end\"").expect("the last line"), &new);
     let other = imported(&lines);
     let snapshot = read(other.path()).expect("a folder").newest().expect("a checkpoint");
     let sums =
@@ -206,4 +210,74 @@ fn what_is_no_checkpoint_is_refused() {
             .to_string()
             .contains("there is no folder")
     );
+}
+
+#[test]
+fn what_breaks_off_or_comes_twice_is_no_checkpoint() {
+    let folder = tempfile::tempdir().expect("a folder");
+    begin(of("sums"), folder.path(), 2);
+    let lines = lines_of(folder.path());
+    let good: Vec<&str> = lines.lines().collect();
+    let refused = |lines: &[&str]| {
+        let other = tempfile::tempdir().expect("a folder");
+        let error = import(other.path(), lines.join("\n").as_bytes()).expect_err("it is refused").to_string();
+        assert!(read(other.path()).expect("a folder").newest().is_err(), "nothing was written");
+        error
+    };
+    for end in 1..good.len() {
+        let error = refused(&good[..end]);
+        assert!(error.contains("is missing: what has been given breaks off"), "{end}: {error}");
+    }
+    let error = refused(&[&good[..], &good[1..2]].concat());
+    assert!(error.contains("it stands behind the last line"), "{error}");
+    let at = good.iter().position(|line| line.contains("\"key\":")).expect("an entry");
+    let error = refused(&[&good[..=at], &good[at..]].concat());
+    assert!(error.contains(&format!("line {}: the key has a line already", at + 2)), "{error}");
+    // All of a group, and one of its keys, in whichever order.
+    let group = good[at].split(",\"key\"").next().expect("its group").to_owned() + ",\"bytes\":\"\"}";
+    for lines in [[&group, good[at]], [good[at], &group]] {
+        let error = refused(&[&good[..at], &lines[..], &good[at + 1..]].concat());
+        assert!(error.contains("the key group has a line already"), "{error}");
+    }
+}
+
+#[test]
+fn a_checkpoint_that_goes_while_it_is_read_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    begin(of("sums"), folder.path(), 2);
+    let snapshot = read(folder.path()).expect("a folder").newest().expect("a checkpoint");
+    for file in std::fs::read_dir(folder.path()).expect("files") {
+        std::fs::remove_file(file.expect("a file").path()).expect("it goes");
+    }
+    let error = snapshot.export(&mut Vec::new()).expect_err("it is gone").to_string();
+    assert!(error.contains("has gone while it was read") && error.contains("handle.savepoint()"), "{error}");
+}
+
+/// So long that most of it lies in pages.
+#[test]
+fn a_long_list_is_read_with_its_type() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = dataflow! {
+        #![checkpointed(at_least_once)]
+        let numbers = source(generate(u64::MAX, |n| n)).rate_limit(20_000);
+        let lists = numbers.key_by(|n| n % 3).process({
+            let mut list: ListState<u64> = ListState::new();
+            on_event(|n, ctx| {
+                list.push(n);
+                ctx.emit(n);
+            });
+        });
+        lists.for_each(|_| ());
+    };
+    half_way(job, Checkpoints::to(folder.path()), 3_000);
+    let snapshot = read(folder.path()).expect("a folder").newest().expect("a checkpoint");
+    let lists = snapshot.keyed::<u64, ListState<u64>>("lists/process/list").expect("a state");
+    let mut keys = 0;
+    for pair in lists {
+        let (key, mut list) = pair.expect("a list");
+        assert!(list.len() > 900);
+        assert!(list.iter().zip(0..).all(|(n, at)| *n == at * 3 + key));
+        keys += 1;
+    }
+    assert_eq!(keys, 3);
 }

@@ -4,7 +4,7 @@ use crate::source::{Source, is_word, matching, words};
 
 /// From low to high, in the order of `flow_core`'s crate documentation.
 const LAYERS: &[&[&str]] = &[
-    &["error", "time", "metrics", "short_string", "sorted", "spawn"],
+    &["error", "time", "metrics", "short_string", "sorted", "spawn", "unpack"],
     &["batch"],
     &["channel"],
     &["state", "exchange", "checkpoint"],

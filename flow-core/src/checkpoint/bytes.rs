@@ -1,52 +1,43 @@
 //! Numbers and texts in the files of checkpoints: little endian, lengths in front.
 
+use crate::unpack::Unpack;
+
 /// Why bytes cannot be what they should.
 pub(super) type Broken = &'static str;
 
 const SHORT: Broken = "it is cut short";
 
 /// Takes values from the front of foreign bytes.
-pub(super) struct Reader<'a> {
-    bytes: &'a [u8],
-}
+pub(super) struct Reader<'a>(Unpack<'a>);
 
 impl<'a> Reader<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Reader { bytes }
+        Reader(Unpack::new(bytes))
     }
 
     pub fn bytes(&mut self, n: usize) -> Result<&'a [u8], Broken> {
-        let (taken, rest) = self.bytes.split_at_checked(n).ok_or(SHORT)?;
-        self.bytes = rest;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Broken> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.bytes(N)?);
-        Ok(array)
+        self.0.take(n).ok_or(SHORT)
     }
 
     pub fn u8(&mut self) -> Result<u8, Broken> {
-        self.array().map(u8::from_le_bytes)
+        self.0.u8().ok_or(SHORT)
     }
 
     pub fn u16(&mut self) -> Result<u16, Broken> {
-        self.array().map(u16::from_le_bytes)
+        self.0.u16().ok_or(SHORT)
     }
 
     pub fn u32(&mut self) -> Result<u32, Broken> {
-        self.array().map(u32::from_le_bytes)
+        self.0.u32().ok_or(SHORT)
     }
 
     pub fn u64(&mut self) -> Result<u64, Broken> {
-        self.array().map(u64::from_le_bytes)
+        self.0.u64().ok_or(SHORT)
     }
 
     /// Bytes with their length in front.
     pub fn blob(&mut self) -> Result<&'a [u8], Broken> {
-        let len = self.u32()?;
-        self.bytes(len as usize)
+        self.0.bytes().ok_or(SHORT)
     }
 
     /// A text with its length in front.
@@ -62,7 +53,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn end(self) -> Result<(), Broken> {
-        if self.bytes.is_empty() { Ok(()) } else { Err("it has bytes behind its end") }
+        if self.0.is_over() { Ok(()) } else { Err("it has bytes behind its end") }
     }
 }
 

@@ -7,69 +7,42 @@
 //!
 //! What was staged for a checkpoint that failed belongs to the next one: its records have been read.
 //!
+//! Here it is decided when; what stages give lies in `in_flight.rs`, what becomes of it then stands in `complete.rs`.
+//!
 //! It knows no threads: it is called with news and the time, by a thread of the job or by the simulation.
 
-use super::current::{Current, States};
-use super::failpoint::point;
-use super::listing::{Written, manifest};
+use super::complete::{Complete, Outside};
+use super::in_flight::{Given, InFlight, Tracked};
 use super::manifest::{Manifest, StagedOutput};
-use super::saves::{FROM_NOW_ON, Inbox, News, ROOM};
-use super::{Acknowledgers, Checkpoints, CommitError, Committers, Orders, Savepoints, Slot, Store};
+use super::saves::{Inbox, News, ROOM};
+use super::{Checkpoints, CommitError, Orders, Savepoints, Store};
 use crate::error::{Error, ErrorKind, Result};
-use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::metrics::StageMetrics;
-use crate::sorted::Sorted;
-use crate::time::Clock;
+use crate::time::{Clock, Millis};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-/// A stage instance, as the coordinator knows it.
-#[derive(Debug, Clone)]
-pub(crate) struct Tracked {
-    pub stage: String,
-    pub instance: usize,
-    pub instances: usize,
-    pub ended: bool,
-    /// It has ended because its input had, and not because the job was asked to stop: it has nothing to do in any later run.
-    pub finished: bool,
-    /// The types of its keyed state.
-    pub schema: Arc<str>,
-}
+/// After a checkpoint at which the job was to end has failed, the next one begins after so long at most.
+const AGAIN: Millis = Millis(1_000);
 
 /// See the module.
 pub(crate) struct Coordinator {
-    store: Store,
     settings: Checkpoints,
     inbox: Inbox,
     orders: Orders,
-    tasks: Vec<Tracked>,
-    outside: Outside,
-    /// What stands in all checkpoints to come, of stages that have ended.
-    last: Sorted<(String, Slot), Vec<u8>>,
-    /// What has been staged and not committed.
-    staged: Vec<StagedOutput>,
-    current: Option<Current>,
-    /// The newest complete checkpoint.
-    complete: Manifest,
+    in_flight: InFlight,
+    complete: Complete,
+    /// The number of the next checkpoint.
     next: u64,
     /// When the last one was begun.
     begun: i64,
+    /// How many have failed in a row.
     failed: u32,
     /// Checkpoints since the last whole one; none where the next has to be whole.
     changes: Option<u32>,
     savepoints: Savepoints,
-    /// The job was asked to stop: what ends from now on does so before its input has.
-    stopping: Arc<AtomicBool>,
     /// All stages have ended: the last checkpoint.
     finishing: bool,
-    metrics: StageMetrics,
-    clock: Arc<dyn Clock>,
-}
-
-/// What is told of complete checkpoints.
-pub(crate) struct Outside {
-    pub committers: Committers,
-    pub acknowledgers: Acknowledgers,
 }
 
 impl Coordinator {
@@ -84,25 +57,17 @@ impl Coordinator {
     ) -> Self {
         let (next, inbox) = (store.next_id(), Inbox::of(settings.buffer.unwrap_or(ROOM)));
         Coordinator {
-            store,
             settings,
             inbox,
             orders: Orders::default(),
-            tasks,
-            outside,
-            last: Sorted::default(),
-            staged: Vec::new(),
-            current: None,
-            complete: newest.unwrap_or_default(),
+            in_flight: InFlight::new(tasks, stopping),
             next,
             begun: clock.ticks(),
+            complete: Complete::new(store, newest, outside, clock),
             failed: 0,
             changes: None,
             savepoints: Savepoints::default(),
-            stopping,
             finishing: false,
-            metrics: StageMetrics::default(),
-            clock,
         }
     }
 
@@ -119,15 +84,17 @@ impl Coordinator {
     }
 
     pub fn metrics(&self) -> &StageMetrics {
-        &self.metrics
+        self.complete.metrics()
     }
 
     /// When it wants to be called although there is no news, in ticks. One that has failed waits for its barriers, however long they take.
     pub fn deadline(&self) -> i64 {
-        let (since, after) = match &self.current {
+        let (since, after) = match self.in_flight.current() {
             // There is nothing to do before its stages have said so.
             Some(current) if current.failed.is_some() => return i64::MAX,
             Some(current) => (current.since, self.settings.timeout),
+            // A job that is to end does not wait as long as one that goes on.
+            None if self.savepoints.stop_is_late() => (self.begun, self.settings.every.min(AGAIN)),
             None => (self.begun, self.settings.every),
         };
         since.saturating_add(after.0)
@@ -140,13 +107,19 @@ impl Coordinator {
     /// taken over, or nobody knows whether a checkpoint is complete.
     pub fn work(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
-        if self.current.is_none() && self.savepoints.are_wanted() {
+        if self.savepoints.has_stopped() {
+            return Ok(());
+        }
+        if self.in_flight.current().is_none() && self.savepoints.are_wanted() {
             return self.begin(now, true);
+        }
+        if self.in_flight.current().is_none() && self.savepoints.stop_is_wanted() {
+            return self.begin(now, false);
         }
         if now < self.deadline() {
             return Ok(());
         }
-        match &mut self.current {
+        match self.in_flight.current() {
             None => self.begin(now, false),
             Some(current) if current.failed.is_none() => {
                 let what =
@@ -155,7 +128,7 @@ impl Coordinator {
                     self.savepoints.give(Err(what.clone()));
                 }
                 let note = "where it needs longer than that, say so: `Checkpoints::timeout(…)`";
-                current.fail(&mut self.store, Error::new(ErrorKind::State, what).note(note));
+                self.in_flight.fail(Error::new(ErrorKind::State, what).note(note));
                 Ok(())
             }
             Some(_) => Ok(()),
@@ -164,7 +137,7 @@ impl Coordinator {
 
     /// Begins a checkpoint now, unless one is in flight; whether it did.
     pub fn begin_now(&mut self, now: i64) -> Result<bool> {
-        let begins = self.current.is_none();
+        let begins = self.in_flight.current().is_none();
         if begins {
             self.begin(now, false)?;
         }
@@ -177,15 +150,12 @@ impl Coordinator {
         self.begun = now;
         // A savepoint stands alone: it may be kept when the others have gone, and taken away when they have not.
         let whole = savepoint || self.changes.is_none_or(|n| n >= self.settings.deltas);
+        self.savepoints.checkpoint_begins();
         if savepoint {
             self.savepoints.begin();
         }
-        let mut waiting = Sorted::default();
-        for (task, _) in self.tasks.iter().enumerate().filter(|task| !task.1.ended) {
-            waiting.insert(task, ());
-        }
-        let writing = self.store.begin(id);
-        self.current = Some(Current::new(id, now, savepoint, writing, waiting));
+        let writing = self.complete.begin(id)?;
+        self.in_flight.begin(id, now, savepoint, writing);
         self.changes = if savepoint {
             None
         } else if whole {
@@ -205,138 +175,67 @@ impl Coordinator {
     }
 
     fn hear(&mut self, news: News) -> Result<()> {
-        let in_flight = self.current.as_ref().map(|current| current.id);
         match news {
-            News::Part { id: FROM_NOW_ON, state, slot, bytes } => {
-                self.outside.acknowledgers.hear(&state, slot, &bytes);
-                self.last.insert((state, slot), bytes);
-            }
             News::Staged { id, sink, instance, bytes } => {
-                self.staged.push(StagedOutput { sink, instance, checkpoint: id, bytes });
+                self.complete.stage(StagedOutput { sink, instance, checkpoint: id, bytes });
             }
-            News::Part { id, state, slot, bytes } if Some(id) == in_flight => {
-                self.outside.acknowledgers.hear(&state, slot, &bytes);
-                if let Some(current) = &mut self.current {
-                    current.part(&mut self.store, &state, slot, &bytes);
-                }
+            News::Part { id, state, slot, bytes } if self.in_flight.expects(id) => {
+                self.complete.hear(&state, slot, &bytes);
+                self.in_flight.part(id, state, slot, bytes);
             }
-            News::Keyed { id, state, whole } if Some(id) == in_flight => {
-                if let Some(current) = &mut self.current {
-                    current.keyed(state, whole);
-                }
+            News::Keyed { id, state, whole } if self.in_flight.expects(id) => {
+                self.in_flight.keyed(state, whole);
             }
-            News::Saved { id, task } if Some(id) == in_flight => {
-                if let Some(current) = &mut self.current {
-                    current.saved(task);
-                }
+            News::Saved { id, task } if self.in_flight.expects(id) => {
+                self.in_flight.saved(task);
                 return self.complete_if_whole();
             }
-            News::Ended { task } => return self.ended(task),
-            News::Part { .. } | News::Keyed { .. } | News::Saved { .. } => {
-                debug_assert!(false, "news of a checkpoint that is not in flight");
+            News::Ended { task } => {
+                self.in_flight.ended(task, |stage| self.complete.has(stage));
+                self.changes = None;
+                return self.complete_if_whole();
             }
+            News::Part { .. } | News::Keyed { .. } | News::Saved { .. } => {}
         }
         Ok(())
-    }
-
-    /// A stage instance has ended. Of its key groups nothing is left; files that say what has changed do not say that by themselves.
-    fn ended(&mut self, task: usize) -> Result<()> {
-        let Some(tracked) = self.tasks.get_mut(task) else { return Ok(()) };
-        tracked.ended = true;
-        tracked.finished = !self.stopping.load(Ordering::Relaxed);
-        let Tracked { stage, instance, instances, .. } = tracked.clone();
-        self.changes = None;
-        if let Some(current) = &mut self.current
-            && current.ended(task)
-            && self.complete.operators.iter().any(|state| state.id == stage)
-        {
-            for group in (0..KEY_GROUPS).filter(|group| instance_of(*group as u64, instances) == instance) {
-                let group = u16::try_from(group).unwrap_or(u16::MAX);
-                current.nothing(&mut self.store, &stage, Slot::Group(group));
-            }
-        }
-        self.complete_if_whole()
     }
 
     fn complete_if_whole(&mut self) -> Result<()> {
-        if self.current.as_ref().is_some_and(Current::is_whole)
-            && let Some(current) = self.current.take()
-        {
-            return self.complete(current);
-        }
-        Ok(())
+        self.in_flight.take_whole().map_or(Ok(()), |given| self.complete(given))
     }
 
     /// All have given what they have: writes the manifest, and lets the sinks commit.
-    fn complete(&mut self, mut current: Current) -> Result<()> {
-        for ((state, slot), bytes) in self.last.iter() {
-            if !current.has(state, *slot) {
-                current.part(&mut self.store, state, *slot, bytes);
-            }
-        }
-        // One that has saved and then ended was still there at the barrier.
-        let at_barrier = |(i, task): (usize, &Tracked)| Tracked {
-            finished: task.finished && !current.has_saved(i),
-            ..task.clone()
-        };
-        let tasks: Vec<Tracked> = self.tasks.iter().enumerate().map(at_barrier).collect();
-        let (id, savepoint) = (current.id, current.savepoint);
-        let (writing, states) = match current.finish() {
+    fn complete(&mut self, given: Given) -> Result<()> {
+        let Given { id, savepoint, tasks, written } = given;
+        let written = match written {
             Ok(written) => written,
             Err(error) => return self.failed(id, savepoint, error),
         };
-        match self.write(id, savepoint, writing, &states, &tasks) {
+        match self.complete.write((id, savepoint, self.finishing), written, &tasks) {
             Ok(()) => {
-                self.metrics.counter("checkpoints.completed").add(1);
                 self.failed = 0;
-                self.commit(id)?;
+                self.complete.commit(id)?;
+                self.savepoints.checkpoint_ends(true);
                 if savepoint {
                     self.savepoints.give(Ok(id));
                 }
                 Ok(())
             }
             Err(CommitError::Failed(error)) => self.failed(id, savepoint, error),
-            Err(unknown @ (CommitError::Unknown(_) | CommitError::Fenced(_))) => {
-                // Nobody may take back or commit what was staged: the next start sees.
-                self.staged.clear();
-                Err(unknown.into_error())
-            }
+            Err(unknown @ (CommitError::Unknown(_) | CommitError::Fenced(_))) => Err(unknown.into_error()),
         }
-    }
-
-    fn write(
-        &mut self,
-        id: u64,
-        savepoint: bool,
-        writing: super::Writing,
-        states: &States,
-        tasks: &[Tracked],
-    ) -> Result<(), CommitError> {
-        let written = Written {
-            id,
-            taken: self.clock.wall(),
-            savepoint,
-            finished: self.finishing && tasks.iter().all(|task| task.finished),
-            file: writing.file(),
-            states,
-            staged: self.staged.iter().filter(|output| output.checkpoint <= id).cloned().collect(),
-            tasks,
-        };
-        let manifest = manifest(written, &self.complete);
-        let committed = self.store.commit(writing, manifest)?;
-        self.metrics.counter("checkpoints.bytes").add(committed.bytes);
-        self.complete = committed.manifest;
-        Ok(())
     }
 
     /// The checkpoint has failed; the job goes on, unless too many have.
     fn failed(&mut self, id: u64, savepoint: bool, error: Error) -> Result<()> {
+        self.savepoints.checkpoint_ends(false);
         if savepoint {
             self.savepoints.give(Err(error.to_string()));
         }
-        self.metrics.counter("checkpoints.failed").add(1);
+        self.complete.metrics().counter("checkpoints.failed").add(1);
         self.changes = None;
         self.failed += 1;
+        let error = self.complete.why_garbage_stays().into_iter().fold(error, Error::note);
         if self.finishing {
             let note = format!(
                 "checkpoint {id} was the last: what sinks have staged since the one before is taken back"
@@ -353,21 +252,6 @@ impl Coordinator {
         Err(error.note(note))
     }
 
-    /// Commits what was staged up to checkpoint `id`, which is complete, and tells the sources that they are safe; then removes files that
-    /// nobody needs.
-    fn commit(&mut self, id: u64) -> Result<()> {
-        let staged = std::mem::take(&mut self.staged);
-        let (mut due, later): (Vec<_>, Vec<_>) =
-            staged.into_iter().partition(|output| output.checkpoint <= id);
-        self.staged = later;
-        point("P8a");
-        self.outside.committers.commit(&mut due)?;
-        point("P8c");
-        self.outside.acknowledgers.acknowledge(id)?;
-        point("P9");
-        self.store.collect_garbage().map(drop)
-    }
-
     /// The job is over. When all stages have ended, a last checkpoint commits what is left; after a failure what was staged and
     /// not committed is taken back: the next start reads those records again.
     ///
@@ -379,38 +263,67 @@ impl Coordinator {
         }
         if ran.is_ok() {
             let finished = self.take_last(now);
-            self.savepoints.close();
+            self.savepoints.close(over(&finished));
             if finished.is_err() {
-                self.outside.committers.abort(&self.staged);
+                self.complete.take_back();
             }
-            finished
-        } else {
-            self.savepoints.close();
-            while let Some(news) = self.inbox.take() {
-                if let News::Staged { id, sink, instance, bytes } = news {
-                    self.staged.push(StagedOutput { sink, instance, checkpoint: id, bytes });
-                }
-            }
-            if let Some(mut current) = self.current.take() {
-                current.fail(&mut self.store, Error::new(ErrorKind::State, "the job has failed"));
-            }
-            self.outside.committers.abort(&self.staged);
-            Ok(())
+            return finished;
         }
+        self.savepoints.close(over(ran));
+        self.give_up();
+        Ok(())
+    }
+
+    /// The job ends where it stands, at a checkpoint: what has been staged since is written again by the next start. Not where all
+    /// stages have come to their end meanwhile, which this says: then [`Coordinator::finish`] is to be called.
+    ///
+    /// # Errors
+    /// As [`Coordinator::work`].
+    pub fn halt(&mut self) -> Result<bool> {
+        self.take_news()?;
+        if self.in_flight.have_all_ended() {
+            return Ok(false);
+        }
+        self.savepoints.close("the job was stopped before");
+        self.give_up();
+        Ok(true)
+    }
+
+    /// The newest checkpoint that it has completed.
+    pub fn newest(&self) -> Option<u64> {
+        self.complete.newest()
+    }
+
+    /// Takes back what is staged and not committed.
+    fn give_up(&mut self) {
+        while let Some(news) = self.inbox.take() {
+            if let News::Staged { id, sink, instance, bytes } = news {
+                self.complete.stage(StagedOutput { sink, instance, checkpoint: id, bytes });
+            }
+        }
+        self.in_flight.give_up(Error::new(ErrorKind::State, "the job is over"));
+        self.complete.take_back();
     }
 
     fn take_last(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
-        let staged = self.staged.iter().map(|output| output.checkpoint).max();
-        self.next = self.next.max(staged.unwrap_or(0));
+        self.next = self.next.max(self.complete.staged_for().unwrap_or(0));
         self.finishing = true;
         self.begin(now, false)
+    }
+}
+
+/// Why nobody need wait for a savepoint any more.
+fn over(ran: &Result<()>) -> String {
+    match ran {
+        Ok(()) => "the job ended before".to_owned(),
+        Err(error) => format!("the job has failed: {error}"),
     }
 }
 
 impl Drop for Coordinator {
     /// Whatever has happened, nobody waits for ever.
     fn drop(&mut self) {
-        self.savepoints.close();
+        self.savepoints.close("the job ended before");
     }
 }

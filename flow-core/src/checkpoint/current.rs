@@ -1,6 +1,6 @@
 //! The checkpoint that is being taken.
 
-use super::{Slot, Store, Writing};
+use super::{Slot, Writing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sorted::Sorted;
 use std::collections::HashSet;
@@ -90,7 +90,7 @@ impl Current {
     }
 
     /// Takes a piece of a slot.
-    pub fn part(&mut self, store: &mut Store, state: &str, slot: Slot, bytes: &[u8]) {
+    pub fn part(&mut self, state: &str, slot: Slot, bytes: &[u8]) {
         let Some(writing) = &mut self.writing else { return };
         let seen = self.states.or_insert_with(state.to_owned(), Seen::default);
         let mut whole = seen.whole;
@@ -103,17 +103,17 @@ impl Current {
         let kind = if whole { WHOLE } else { CHANGES };
         let begun = if first { writing.part(state, slot, &[kind]) } else { Ok(()) };
         if let Err(error) = begun.and_then(|()| writing.part(state, slot, bytes)) {
-            self.fail(store, error);
+            self.fail(error);
         }
     }
 
     /// A slot of which nothing is left, though earlier files may say otherwise.
-    pub fn nothing(&mut self, store: &mut Store, state: &str, slot: Slot) {
+    pub fn nothing(&mut self, state: &str, slot: Slot) {
         let Some(writing) = &mut self.writing else { return };
         if self.begun.insert((state.to_owned(), slot))
             && let Err(error) = writing.part(state, slot, &[WHOLE])
         {
-            self.fail(store, error);
+            self.fail(error);
         }
     }
 
@@ -122,11 +122,9 @@ impl Current {
     }
 
     /// It has failed: what it has written is removed. The first reason is kept.
-    pub fn fail(&mut self, store: &mut Store, error: Error) {
+    pub fn fail(&mut self, error: Error) {
         self.failed.get_or_insert(error);
-        if let Some(writing) = self.writing.take() {
-            store.abort(writing);
-        }
+        self.writing = None;
     }
 
     /// What has been written, for the manifest.

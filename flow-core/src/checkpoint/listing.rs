@@ -1,7 +1,7 @@
 //! Which files a checkpoint lists: for each state those in which it stands.
 
-use super::coordinator::Tracked;
 use super::current::States;
+use super::in_flight::Tracked;
 use super::manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 use super::schemas::fingerprint;
 use crate::sorted::Sorted;

@@ -65,9 +65,7 @@ impl<'a> Records<'a> {
     }
 
     fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(bytes)
+        self.0.split_off(..length)
     }
 
     fn record(&mut self) -> Option<Record<'a>> {
@@ -160,7 +158,7 @@ pub(super) fn dropped(names: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends that an entry is gone.
-pub(super) fn removed(key: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn removed(key: &[u8], out: &mut Vec<u8>) {
     framed(1, key, out);
     out.push(0);
 }

@@ -55,6 +55,8 @@ struct Lying {
     room: usize,
     /// There have been more, and are still more than half of that.
     full: bool,
+    /// Whoever waits, or is about to, is not to.
+    woken: bool,
     wake: Option<Wake>,
 }
 
@@ -70,7 +72,7 @@ impl Default for Inbox {
 impl Inbox {
     /// With room for so many bytes.
     pub fn of(room: usize) -> Self {
-        let lying = Lying { news: VecDeque::new(), bytes: 0, room, full: false, wake: None };
+        let lying = Lying { news: VecDeque::new(), bytes: 0, room, full: false, woken: false, wake: None };
         Inbox(Arc::new((Mutex::new(lying), Condvar::new())))
     }
 
@@ -119,14 +121,16 @@ impl Inbox {
 
     /// Waits for news, at most so long.
     pub fn wait(&self, limit: Duration) {
-        let lying = self.lock();
-        if lying.news.is_empty() {
-            drop(self.0.1.wait_timeout(lying, limit).unwrap_or_else(PoisonError::into_inner));
+        let mut lying = self.lock();
+        if lying.news.is_empty() && !lying.woken {
+            lying = self.0.1.wait_timeout(lying, limit).unwrap_or_else(PoisonError::into_inner).0;
         }
+        lying.woken = false;
     }
 
     /// Ends a wait although there is nothing new.
     pub fn wake(&self) {
+        self.lock().woken = true;
         self.0.1.notify_one();
     }
 }

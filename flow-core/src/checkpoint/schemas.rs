@@ -11,6 +11,10 @@ pub(super) fn fingerprint(schema: &str) -> u64 {
     if schema.is_empty() { 0 } else { hash(schema.as_bytes()) }
 }
 
+/// Why the type of a key stays.
+pub(super) const KEYS: &str =
+    "keys cannot be changed: in which key group a key is, and which entries are of one key, would be others";
+
 /// Compares the schema of each stage with that in `manifest`, where both are known: what has to be upgraded, by the stage's id.
 ///
 /// # Errors
@@ -36,8 +40,13 @@ pub(crate) fn check<'a>(
             "the state of `{id}` in checkpoint {} is another than it keeps: it was `{}` and is `{now}` now",
             manifest.id, before.schema
         );
+        let upgrade = if notes.iter().any(|note| note == KEYS) {
+            String::new()
+        } else {
+            format!("say how the one becomes the other, `Checkpoints::upgrade(\"{id}\", |old: …| …)`, ")
+        };
         let note = format!(
-            "say how the one becomes the other, `Checkpoints::upgrade(\"{id}\", |old: …| …)`, give types and windows the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
+            "{upgrade}give types and windows the shape they had, or let the operator begin anew under another name, and say `Checkpoints::drop_state(\"{id}\")`"
         );
         let error = Error::new(ErrorKind::State, what).in_stage(id);
         return Err(notes.into_iter().fold(error, Error::note).note(note));

@@ -191,6 +191,11 @@ impl Store {
         self.has_lock()
     }
 
+    /// Whether nothing may be written any more: another process has taken over, or the outcome of a commit is not known.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
     /// Whether the lock file still says what we wrote. Where the lock was taken by force, it does not.
     pub(super) fn has_lock(&mut self) -> Result<()> {
         let found = match lock_content(&*self.storage) {

@@ -2,7 +2,6 @@
 
 use super::Checkpoints;
 use crate::error::Result;
-use crate::op::proved::Impossible;
 use crate::state::shape::is_same;
 use std::convert::Infallible;
 
@@ -12,7 +11,10 @@ use std::convert::Infallible;
     label = "there are no upgrades without the feature",
     note = "write `features = [\"state-processor\"]` at `flow-core` in Cargo.toml, or run `cargo add flow-core --features state-processor`"
 )]
-pub trait WithStateProcessor: Impossible {}
+pub trait WithStateProcessor {
+    /// Nothing is here.
+    fn never<R>(&self) -> R;
+}
 
 impl Checkpoints {
     /// Needs the feature `state-processor`.
@@ -52,7 +54,10 @@ impl Upgrades {
         if is_same(before, now) {
             return Ok(None);
         }
-        Err(vec!["upgrades, and whether types differ in their names alone, need the feature `state-processor` of flow-core".into()])
+        Err(vec![
+            "the feature `state-processor` of flow-core is off: with it state of older types can be upgraded"
+                .into(),
+        ])
     }
 }
 

@@ -46,6 +46,9 @@ impl Running {
     }
 }
 
+/// For so many times as long a job that ends at a checkpoint waits for the user's closures: nothing is wrong with them yet.
+const PATIENCE: u32 = 20;
+
 impl Control {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -130,7 +133,7 @@ impl Control {
         self.0.changed.notify_all();
     }
 
-    /// Waits until all threads have finished. After a failure it waits for `grace` only: the numbers of those still
+    /// Waits until all threads have finished. Once the job is over it waits for `grace` only: the numbers of those still
     /// inside a user's closure are returned, and the names of what they are stepping.
     pub fn wait(&self, grace: Duration) -> Vec<(usize, String)> {
         let mut state = self.lock();
@@ -139,8 +142,9 @@ impl Control {
             if state.running.is_empty() {
                 return Vec::new();
             }
-            if state.failure.is_some() {
+            if state.failure.is_some() || self.has_halted() {
                 let since = *failed_at.get_or_insert_with(Instant::now);
+                let grace = if state.failure.is_some() { grace } else { grace * PATIENCE };
                 let Some(left) = grace.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) else {
                     return state.running.iter().map(Running::whereabouts).collect();
                 };

@@ -89,14 +89,15 @@ impl Host for Threads {
                 let _ = thread.join();
             }
         }
-        match control.take_failure() {
-            None => Ok(()),
-            Some(error) if left.is_empty() => Err(error),
-            Some(error) => {
-                let left: Vec<String> = left.into_iter().map(|l| l.1).collect();
-                Err(error.note(format!("still inside a closure and left behind: {}", left.join(", "))))
-            }
+        let failed = control.take_failure();
+        if left.is_empty() {
+            return failed.map_or(Ok(()), Err);
         }
+        let left: Vec<String> = left.into_iter().map(|l| l.1).collect();
+        let stopped =
+            || Error::new(ErrorKind::Stuck, "the job was ended at a checkpoint, and not all of it has ended");
+        let note = format!("still inside a closure and left behind: {}", left.join(", "));
+        Err(failed.unwrap_or_else(stopped).note(note))
     }
 }
 

@@ -1,12 +1,11 @@
 //! One run after the other of a job that begins again when it has failed.
 
 use super::Job;
-use super::handle::{Running, Stages};
+use super::handle::{Began, Running, Stages};
 use crate::checkpoint::Savepoints;
 use crate::error::{ErrorKind, Result};
 use crate::host::Control;
 use crate::metrics::{Report, StageMetrics};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,15 +18,26 @@ pub(super) enum Begin {
     GoOn,
 }
 
+/// How a job is asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// At its next checkpoint, which begins at once; where it takes none as [`End::Drain`].
+    Stop,
+    /// As if its input had ended.
+    Drain,
+    /// Where it stands: there is a checkpoint of that.
+    Halt,
+}
+
 /// The run that is under way, as a handle sees it. A clone is the same one.
 #[derive(Clone, Default)]
 pub(super) struct Attempts(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    /// The job was asked to stop: it does not begin again.
-    stopped: AtomicBool,
     current: Mutex<Option<Current>>,
+    /// How the job was asked to end, the last time that it was: it does not begin again.
+    asked: Mutex<Option<End>>,
     changed: Condvar,
 }
 
@@ -36,13 +46,24 @@ struct Shared {
 pub(super) struct Current {
     pub control: Control,
     pub stages: Stages,
-    pub started: Instant,
+    pub began: Began,
     pub savepoints: Option<Savepoints>,
     /// Wakes whoever takes checkpoints.
     pub inbox: Option<crate::checkpoint::Inbox>,
 }
 
 impl Current {
+    fn end(&self, how: End) {
+        match (how, &self.savepoints) {
+            (End::Stop, Some(savepoints)) => savepoints.stop(),
+            (End::Stop | End::Drain, _) => self.control.stop(),
+            (End::Halt, _) => self.control.halt(),
+        }
+        if let Some(inbox) = &self.inbox {
+            inbox.wake();
+        }
+    }
+
     /// Whether a checkpoint is complete that it has taken.
     fn has_completed(&self) -> bool {
         let completed = |metrics: &StageMetrics| metrics.counter("checkpoints.completed").get() > 0;
@@ -62,28 +83,38 @@ impl Attempts {
 
     fn begin(&self, running: &Running) {
         let current = running.current();
-        if self.0.stopped.load(Relaxed) {
-            current.control.stop();
+        let mut now = self.lock();
+        if let Some(how) = self.asked() {
+            current.end(how);
         }
-        *self.lock() = Some(current);
+        *now = Some(current);
+    }
+
+    /// How the job was asked to end.
+    fn asked(&self) -> Option<End> {
+        *self.0.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the job at a checkpoint.
+    pub fn stop(&self) {
+        self.end(End::Stop);
     }
 
     /// Asks the sources to end.
-    pub fn stop(&self) {
-        let current = self.lock();
-        self.0.stopped.store(true, Relaxed);
-        if let Some(current) = current.as_ref() {
-            current.control.stop();
-        }
-        self.0.changed.notify_all();
+    pub fn drain(&self) {
+        self.end(End::Drain);
     }
 
     /// Ends the run where it stands.
     pub fn halt(&self) {
+        self.end(End::Halt);
+    }
+
+    fn end(&self, how: End) {
         let current = self.lock();
-        self.0.stopped.store(true, Relaxed);
+        *self.0.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(how);
         if let Some(current) = current.as_ref() {
-            current.control.halt();
+            current.end(how);
         }
         self.0.changed.notify_all();
     }
@@ -104,7 +135,7 @@ impl Attempts {
                 Ok(report) => return Ok(Report { restarts, ..report }),
                 Err(error) => error,
             };
-            if restarts == job.restarts || self.0.stopped.load(Relaxed) || error.kind() == ErrorKind::Plan {
+            if restarts == job.restarts || self.asked().is_some() || error.kind() == ErrorKind::Plan {
                 let times = format!("begun again {restarts} times before");
                 return Err(if restarts > 0 { error.note(times) } else { error });
             }
@@ -113,6 +144,10 @@ impl Attempts {
                 begin = Begin::GoOn;
             }
             self.pause(Duration::from_millis(job.restart_delay.0.unsigned_abs()));
+            // The checkpoint that it would end at is there already.
+            if matches!(self.asked(), Some(End::Stop | End::Halt)) {
+                return Err(error.note("the job was stopped before it began again"));
+            }
         }
     }
 
@@ -128,7 +163,7 @@ impl Attempts {
         let begun = Instant::now();
         let mut current = self.lock();
         while let Some(left) = delay.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
-            if self.0.stopped.load(Relaxed) {
+            if self.asked().is_some() {
                 return;
             }
             current = self.0.changed.wait_timeout(current, left).unwrap_or_else(PoisonError::into_inner).0;

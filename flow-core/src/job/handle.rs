@@ -26,7 +26,14 @@ pub(super) struct Running {
     checkpoints: Option<Arc<Mutex<Coordinator>>>,
     clock: Arc<dyn Clock>,
     simulated: bool,
-    started: Instant,
+    began: Began,
+}
+
+/// When a run began, and from which checkpoint.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Began {
+    at: Instant,
+    from: Option<u64>,
 }
 
 /// The counters of all stages.
@@ -43,12 +50,13 @@ impl Running {
         let place = |s, i, n, t| host.place(s, i, n, t);
         let (launch, mut stages) = wire(topology, place, &settings);
         let Settings { control, commits, checkpoints, clock, .. } = settings;
+        let from = checkpoints.as_ref().and_then(|taking| Some(taking.restored.as_ref()?.id()));
         let checkpoints = checkpoints.map(|taking| taking.coordinator);
         if let Some(coordinator) = &checkpoints {
             stages.push(("checkpoints".to_owned(), vec![lock(coordinator).metrics().clone()]));
         }
-        let (stages, started) = (Arc::new(stages), Instant::now());
-        Running { name, launch, stages, control, commits, checkpoints, clock, simulated, started, host }
+        let (stages, began) = (Arc::new(stages), Began { at: Instant::now(), from });
+        Running { name, launch, stages, control, commits, checkpoints, clock, simulated, began, host }
     }
 
     /// What can be asked of it while it runs.
@@ -59,12 +67,12 @@ impl Running {
         };
         let (savepoints, inbox) = self.checkpoints.as_ref().map(asked).unzip();
         let (control, stages) = (self.control.clone(), Arc::clone(&self.stages));
-        Current { control, stages, savepoints, inbox, started: self.started }
+        Current { control, stages, savepoints, inbox, began: self.began }
     }
 
     /// Runs to the end, then commits what the sinks have staged, or takes it back.
     pub fn finish(self) -> Result<Report> {
-        let Running { name, host, launch, stages, control, commits, checkpoints, clock, simulated, started } =
+        let Running { name, host, launch, stages, control, commits, checkpoints, clock, simulated, began } =
             self;
         let taker = checkpoints.as_ref().filter(|_| !simulated);
         let mut taker = taker.map(|coordinator| Taker::start(coordinator, &control, &clock)).transpose()?;
@@ -74,14 +82,22 @@ impl Running {
             // It may have failed when the stages had ended already.
             ran = control.take_failure().map_or(ran, Err);
         }
-        if control.has_halted() && ran.is_ok() {
-            // What was staged after the savepoint is written again by the next start.
-            let halted = Err(Error::new(ErrorKind::State, "the job was ended at a savepoint"));
-            if let Some(coordinator) = &checkpoints {
-                guard(|| lock(coordinator).finish(clock.ticks(), &halted))?;
+        if control.has_halted()
+            && ran.is_ok()
+            && let Some(coordinator) = &checkpoints
+        {
+            let (mut halted, mut stopped) = (false, None);
+            ran = guard(|| {
+                let mut coordinator = lock(coordinator);
+                halted = coordinator.halt()?;
+                stopped = coordinator.newest();
+                Ok(())
+            });
+            if halted {
+                // Only who has come to its end has left something here, and it does not run again.
+                commit(commits.take())?;
+                return Ok(Report { stopped, ..report(&name, &stages, &control, began) });
             }
-            abort(commits.take());
-            return Ok(report(&name, &stages, &control, started));
         }
         if let Some(coordinator) = &checkpoints {
             let finished = guard(|| lock(coordinator).finish(clock.ticks(), &ran));
@@ -95,7 +111,7 @@ impl Running {
                 return Err(error);
             }
         }
-        Ok(report(&name, &stages, &control, started))
+        Ok(report(&name, &stages, &control, began))
     }
 }
 
@@ -127,10 +143,18 @@ fn abort(staged: impl IntoIterator<Item = Staged>) {
     }
 }
 
-fn report(name: &str, stages: &Stages, control: &Control, started: Instant) -> Report {
-    let elapsed = started.elapsed();
+fn report(name: &str, stages: &Stages, control: &Control, began: Began) -> Report {
+    let elapsed = began.at.elapsed();
     let stages = stages.iter().map(|(name, counters)| Report::stage(name, elapsed, counters)).collect();
-    Report { job: name.to_owned(), elapsed, stages, restarts: 0, rescues: control.rescues() }
+    Report {
+        job: name.to_owned(),
+        elapsed,
+        stages,
+        restarts: 0,
+        restored: began.from,
+        stopped: None,
+        rescues: control.rescues(),
+    }
 }
 
 /// A job that is running on threads of its own.
@@ -162,12 +186,20 @@ impl JobHandle {
         Ok(JobHandle { thread, attempts, name })
     }
 
+    /// Ends the job. With checkpoints it takes one more, and ends there: windows that are open do not fire, and the next start goes on from it as if nothing had
+    /// happened. Where that checkpoint fails it ends at the next one. A job without checkpoints [drains](JobHandle::drain).
+    ///
+    /// It does not wait: [`join`](JobHandle::join) does.
+    pub fn stop(&self) {
+        self.attempts.stop();
+    }
+
     /// Asks the sources to end as if their input had; the job then runs to its regular end and commits.
     ///
     /// So windows fire, and of keys nothing is kept. With checkpoints the next start reads on where the sources stood, and counts and sums of keys begin
-    /// anew: a job that is to go on as if nothing had happened is ended by [`stop_with_savepoint`](JobHandle::stop_with_savepoint).
-    pub fn stop(&self) {
-        self.attempts.stop();
+    /// anew: [`stop`](JobHandle::stop) does not do that to them.
+    pub fn drain(&self) {
+        self.attempts.drain();
     }
 
     /// Takes a checkpoint that is kept until somebody removes it, and waits until it is complete: its number. The job goes on.
@@ -214,10 +246,12 @@ impl JobHandle {
                 elapsed: Duration::ZERO,
                 stages,
                 restarts: 0,
+                restored: None,
+                stopped: None,
                 rescues: 0,
             };
         };
-        report(&self.name, &now.stages, &now.control, now.started)
+        report(&self.name, &now.stages, &now.control, now.began)
     }
 
     /// Whether it has ended.

@@ -122,23 +122,25 @@ fn named(error: Error, stage: &str, topology: &Topology) -> Error {
 
 /// All state finds its operator, or may be dropped.
 fn check_states(manifest: &Manifest, topology: &Topology, settings: &Checkpoints) -> Result<()> {
-    let homeless = manifest.operators.iter().map(|state| state.id.as_str()).filter(|id| {
-        let operator = id.split(" (").next().unwrap_or(id);
-        topology.nodes.iter().all(|node| node.id != operator)
-            && settings.dropped.iter().all(|drop| drop != operator)
-    });
-    let homeless: Vec<&str> = homeless.collect();
-    if homeless.is_empty() {
-        return Ok(());
-    }
+    // What an operator keeps beside its keys has its name with more behind it.
+    let all = manifest.operators.iter().map(|state| state.id.split(" (").next().unwrap_or(&state.id));
+    let mut homeless: Vec<&str> = all
+        .filter(|operator| {
+            topology.nodes.iter().all(|node| node.id != *operator)
+                && settings.dropped.iter().all(|drop| drop != operator)
+        })
+        .collect();
+    homeless.dedup();
+    let Some(first) = homeless.first() else { return Ok(()) };
+    let note = format!(
+        "give each operator the name it had, or say what it is called now, `#[was(old)] let new = …` or `job.was(\"new\", \"old\")`, or that its state may go: `Checkpoints::drop_state(\"{first}\")`"
+    );
     let what = format!(
         "checkpoint {} has state of operators that are not in the pipeline: {}",
         manifest.id,
         homeless.join(", ")
     );
-    Err(Error::new(ErrorKind::State, what).note(
-        "give each operator the name it had, or say what it is called now, `#[was(old)] let new = …` or `job.was(\"new\", \"old\")`, or that its state may go: `Checkpoints::drop_state(\"…\")`",
-    ))
+    Err(Error::new(ErrorKind::State, what).note(note))
 }
 
 /// The thread that takes the checkpoints of a job on real threads.
@@ -171,6 +173,9 @@ impl Taker {
                     if coordinator.orders().begun() != begun {
                         control.wake_all();
                     }
+                    if coordinator.savepoints().has_stopped() {
+                        control.halt();
+                    }
                     Ok(coordinator.deadline())
                 });
                 match worked {
@@ -178,6 +183,8 @@ impl Taker {
                         let wait = deadline.saturating_sub(clock.ticks()).clamp(0, LOOK);
                         news.wait(Duration::from_millis(wait.unsigned_abs()));
                     }
+                    // The checkpoint at which it ends is complete.
+                    Err(_) if lock(&coordinator).savepoints().has_stopped() => control.halt(),
                     Err(error) => control.fail(error),
                 }
             }

@@ -1,6 +1,8 @@
 //! Which key is looked at next: each has one entry that counts, for the first time at which something is due of it.
 
+use crate::error::Result;
 use crate::time::Timestamp;
+use crate::window::saved::take;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -11,6 +13,18 @@ pub struct Next(Option<i64>);
 impl Next {
     /// Never so far.
     pub const NEVER: Next = Next(None);
+
+    /// Writes it, as [`Next::take`] reads it.
+    pub fn put(self, out: &mut Vec<u8>) {
+        out.push(u8::from(self.0.is_some()));
+        out.extend_from_slice(&self.0.unwrap_or_default().to_le_bytes());
+    }
+
+    /// Reads it.
+    pub fn take(bytes: &mut &[u8]) -> Result<Self> {
+        let ([is], time) = (take(bytes)?, i64::from_le_bytes(take(bytes)?));
+        Ok(Next((is != 0).then_some(time)))
+    }
 }
 
 /// Entries of keys by the slots that they have. An entry that the key has forgotten says nothing.

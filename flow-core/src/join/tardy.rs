@@ -1,8 +1,9 @@
 //! Elements of a join that are behind the watermark: they are late, counted, and go where the pipeline says.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::{Faults, Meta, OpenCx, Push, Stamp};
+use crate::state::Space;
 use crate::time::{Millis, Timestamp};
 use crate::window::late::{Late, Policy};
 
@@ -23,9 +24,14 @@ impl Tardy {
         Tardy { watermark: Timestamp::MIN, failed: false, meta, late, faults }
     }
 
-    pub fn open(&mut self, cx: &OpenCx) {
+    /// Opens it; gives what its operator has of a state backend.
+    ///
+    /// # Errors
+    /// When that cannot be opened.
+    pub fn open(&mut self, cx: &OpenCx) -> Result<Option<Space>> {
         self.faults = cx.faults().clone();
         self.late = cx.metrics().counter(&format!("{}.late", self.meta.id()));
+        cx.space(&self.meta)
     }
 
     /// Whether an element is late: the watermark has promised that none at its time comes any more.

@@ -12,7 +12,7 @@ use crate::exchange::hash_key;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, KeySlots, Mode, schema_of_two};
+use crate::state::{Form, Keep, KeySlots, Mode, schema_of_two};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
 use crate::window::late::Policy;
@@ -30,6 +30,25 @@ pub struct Sides<L, R> {
 impl<L, R> Default for Sides<L, R> {
     fn default() -> Self {
         Sides { left: Line::default(), right: Line::default() }
+    }
+}
+
+impl<L, R> Sides<L, R> {
+    fn write<M>(&self, out: &mut Vec<u8>) -> Result<()>
+    where
+        L: Keep<M>,
+        R: Keep<M>,
+    {
+        self.left.write::<M>(out)?;
+        self.right.write::<M>(out)
+    }
+
+    fn read<M>(bytes: &mut &[u8]) -> Result<Self>
+    where
+        L: Keep<M>,
+        R: Keep<M>,
+    {
+        Ok(Sides { left: Line::read(bytes)?, right: Line::read(bytes)? })
     }
 }
 
@@ -177,11 +196,21 @@ where
     }
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.tardy.open(cx);
-        Ok(())
+        let space = self.tardy.open(cx)?;
+        let form = Form {
+            write: |(sides, _): &Kept<L, R>, out| sides.write::<M>(out),
+            beside: |(_, known), out| known.put(out),
+            read: |mut value, mut beside| Ok((Sides::read::<M>(&mut value)?, Next::take(&mut beside)?)),
+        };
+        self.keys.spill(space, form)
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, R>>, n: usize) {
+        self.keys.make_room(n);
         for item in items.by_ref().take(n) {
             if self.tardy.failed {
                 return;
@@ -196,11 +225,17 @@ where
     }
 
     fn fire(&mut self) -> Fire {
+        self.keys.make_room(FIRED_AT_ONCE);
+        let mut looked = 0;
         // An idle input or a barrier may come before the first watermark: then nothing is due, not even at the beginning of time.
         while self.tardy.watermark > Timestamp::MIN
             && let Some((slot, time)) = self.due.pop(self.tardy.watermark)
         {
             self.look_at(slot, time);
+            looked += 1;
+            if looked % FIRED_AT_ONCE == 0 {
+                self.keys.make_room(FIRED_AT_ONCE);
+            }
         }
         // What leaves together does so by time, then by arrival.
         if !std::mem::replace(&mut self.sorted, true) {
@@ -225,10 +260,7 @@ where
     /// key -> left right        as `Line::write` does
     /// ```
     fn begin_save(&mut self, out: &Groups) -> Result<()> {
-        self.keys.begin_save(out, &[], hash_key, |(sides, _), out| {
-            sides.left.write::<M>(out)?;
-            sides.right.write::<M>(out)
-        })
+        self.keys.begin_save(out, &[], hash_key, |(sides, _), out| sides.write::<M>(out))
     }
 
     fn save_more(&mut self, left: &mut usize) -> bool {
@@ -242,7 +274,7 @@ where
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         Q::kept(|| {
             each_entry(bytes, &mut |_, key, mut value| {
-                let sides = Sides { left: Line::<L>::read(&mut value)?, right: Line::<R>::read(&mut value)? };
+                let sides = Sides::<L, R>::read::<M>(&mut value)?;
                 let youngest = [sides.left.youngest(), sides.right.youngest()].into_iter().flatten().max();
                 // Instances that are one now may have given the same numbers; those given from here on are new.
                 self.arrived = self.arrived.max(youngest.map_or(0, |born| born.saturating_add(1)));

@@ -44,6 +44,10 @@ pub struct Report {
     pub stages: Vec<StageReport>,
     /// How often it has begun again after a failure; the counters are those of the last run.
     pub restarts: u32,
+    /// The checkpoint that the last run started from, if there was one.
+    pub restored: Option<u64>,
+    /// The checkpoint at which the job was stopped, where it was and has more to do: the next start goes on from it.
+    pub stopped: Option<u64>,
     /// Wake-ups that only a timeout repaired. Always 0 unless this crate has a bug.
     pub rescues: u64,
 }
@@ -88,7 +92,13 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.elapsed.as_secs_f64().max(1e-9);
-        writeln!(f, "job `{}` finished in {seconds:.3} s", self.job)?;
+        let from = self.restored.map_or_else(String::new, |id| format!(", from checkpoint {id}"));
+        match self.stopped {
+            Some(id) => {
+                writeln!(f, "job `{}` stopped at checkpoint {id} after {seconds:.3} s{from}", self.job)?
+            }
+            None => writeln!(f, "job `{}` finished in {seconds:.3} s{from}", self.job)?,
+        }
         let width = self.stages.iter().map(|s| s.name.len()).max().unwrap_or(0).max(5);
         writeln!(
             f,

@@ -14,7 +14,7 @@
 use super::around::{Around, In};
 use super::core::Keys;
 use crate::checkpoint::records::{Part, broken};
-use crate::checkpoint::{Groups, each_entry};
+use crate::checkpoint::{Groups, each_entry, is_restored};
 use crate::error::{Error, Result};
 use crate::state::pages::PAGES;
 use crate::state::{Keep, KeyTable, Mode, read_all, read_timer};
@@ -79,6 +79,7 @@ where
                     let read = || read_all::<M, St>(value);
                     let mut state = if let Some(pages) = &mut pages { pages.read(read) } else { read() }?;
                     let hash = (keys.hash)(&key);
+                    is_restored(hash);
                     watch(&mut state, hash, around);
                     table.reserve(1, &keys.hash);
                     table.entry(hash, |_| false, || (key, state));
@@ -98,8 +99,9 @@ where
         for ((time, _), mut timers) in TIMERS.into_iter().zip(timers) {
             timers.sort_unstable_by_key(|timer| timer.0);
             for (_, key, at, every) in timers {
-                let passed = around.passed(time);
-                around.timers(time).set_every(((keys.hash)(&key), &key, &keys.same), at, passed, every);
+                let (passed, hash) = (around.passed(time), (keys.hash)(&key));
+                is_restored(hash);
+                around.timers(time).set_every((hash, &key, &keys.same), at, passed, every);
             }
         }
         Ok(())

@@ -92,7 +92,7 @@ pub trait CommittingSink<T>: Sink<T, Writer: StagingWriter<T>> {
     message = "`{Self}` cannot commit: after a restart this pipeline, which promises exactly once, would write records of `{T}` twice",
     label = "may write a record twice",
     note = "write into what is committed with the checkpoints: `text_files(folder)`, `csv_files(folder)`, `json_files(folder)` or `sqlite(path, statement)`",
-    note = "or ask for `#[checkpointed(at_least_once)]`, if a record that comes twice does no harm",
+    note = "or ask for `#[checkpointed(at_least_once)]`, if a record that comes twice does no harm and it writes as it goes, not into a file that is there at the end",
     note = "your own sink implements `flow_core::sink::CommittingSink<{T}>`"
 )]
 pub trait CommitsIn<M: Mode, T, P> {}

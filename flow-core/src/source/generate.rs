@@ -4,7 +4,7 @@
 
 use super::unpack::{Unpack, foreign};
 use super::{Poll, Reader, Source};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Replayable};
 use crate::stage::OpenCx;
 use crate::time::Clock;
@@ -83,12 +83,23 @@ impl<T: 'static, F: Fn(u64) -> T + Clone + Send + 'static> Source for Generate<F
         let place = place.filter(|place| reader.has(split, *place));
         let wrong = || foreign("a position that no generator with these partitions has written");
         (reader.at, reader.left) = place.ok_or_else(wrong)?;
+        let given = reader.given(split);
+        if given > self.count {
+            return Err(shorter(given, self.count));
+        }
         if let Some(pace) = &mut reader.pace {
             // The number at which it goes on is due now.
             pace.from = reader.at;
         }
         Ok(reader)
     }
+}
+
+#[cold]
+fn shorter(given: u64, count: u64) -> Error {
+    let what = format!("the generator had given {given} numbers at the checkpoint, and has {count} now");
+    Error::new(ErrorKind::State, what)
+        .note("let it have as many as it had, or more, or start without the checkpoint")
 }
 
 /// Reads a partition of a generator.
@@ -115,6 +126,18 @@ impl<F> GenerateReader<F> {
             at / block % (self.skip / block + 1) == split && Some(at % block) == block.checked_sub(left);
         // Behind the last number that there is it stands still.
         (1..=block).contains(&left) && (of_split || (at == u64::MAX && left == block))
+    }
+}
+
+impl<F> GenerateReader<F> {
+    /// How many numbers there are up to the last one that partition `split` has given.
+    fn given(&self, split: u64) -> u64 {
+        if self.skip == 0 || self.left < self.block {
+            return self.at;
+        }
+        // It stands at the beginning of a block: those between are of other partitions.
+        let first = self.at == split * self.block;
+        if first { 0 } else { self.at.saturating_sub(self.skip) }
     }
 }
 

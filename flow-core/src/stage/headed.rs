@@ -6,6 +6,7 @@ use super::kept::{Back, Kept, Saving};
 use super::{Faults, Fire, Head, OpenCx, Stage, Step};
 use crate::batch::{Batch, Mark};
 use crate::checkpoint::failpoint::point;
+use crate::checkpoint::in_group;
 use crate::checkpoint::records::merge;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{Aligner, Coalescer};
@@ -414,6 +415,7 @@ impl Stage for HeadStage {
     }
 
     fn restore(&mut self, group: usize, history: &[Vec<u8>]) -> Result<()> {
-        self.head.restore(group, &merge(history)?)
+        let bytes = merge(history)?;
+        in_group(group, || self.head.restore(group, &bytes))
     }
 }

@@ -52,10 +52,9 @@ pub(crate) fn read<M, T: Keep<M>, S: Stamp>(
 ) -> Result<Timestamp> {
     let passed = Timestamp(take_i64(bytes)?);
     let length = u32::from_le_bytes(take(bytes)?) as usize;
-    let Some((before, rest)) = bytes.split_at_checked(length) else {
+    let Some(before) = bytes.split_off(..length) else {
         return Err(Error::new(ErrorKind::State, "it is cut short"));
     };
-    *bytes = rest;
     if before != types.as_bytes() {
         let before = String::from_utf8_lossy(before);
         let what = format!("its records were `{before}` and are `{types}` now");

@@ -7,7 +7,7 @@ use super::head::Work;
 use super::own;
 use crate::checkpoint::failpoint::point;
 use crate::checkpoint::records::merge;
-use crate::checkpoint::{Groups, Had, Saves};
+use crate::checkpoint::{Groups, Had, Saves, in_group};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::time::Timestamp;
@@ -89,7 +89,7 @@ impl Kept {
         for group in restored.groups(&self.id, instance, instances) {
             let (group, history) = group?;
             let bytes = restored.upgraded(&self.id, group, merge(&history)?)?;
-            head.restore(group, &bytes)?;
+            in_group(group, || head.restore(group, &bytes))?;
         }
         point("R2");
         let ended = restored.has_finished(&self.id);

@@ -8,6 +8,7 @@ use crate::batch::Mark;
 use crate::checkpoint::Saves;
 use crate::error::{Error, ErrorKind, Result};
 use crate::state::Keep;
+use crate::unpack::array;
 
 /// Where an operator instance leaves what it keeps, and who it is.
 #[derive(Clone)]
@@ -107,11 +108,7 @@ pub(crate) fn broken(meta: &Meta, cx: &OpenCx, what: &str, bytes: usize) -> Erro
 
 /// The next `N` bytes of what an operator kept.
 pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
-    let Some((head, rest)) = bytes.split_first_chunk::<N>() else {
-        return Err(Error::new(ErrorKind::State, "they are cut short"));
-    };
-    *bytes = rest;
-    Ok(*head)
+    array(bytes).ok_or_else(|| Error::new(ErrorKind::State, "they are cut short"))
 }
 
 /// The next 8 bytes, as a number.

@@ -22,9 +22,20 @@ const COST: usize = 16;
 pub(super) struct Kind {
     pub records: u8,
     pub notes: u8,
+    /// Whether values begin with something that no checkpoint has: its length, as a little-endian `u32`, and it.
+    pub beside: bool,
 }
 
 impl Kind {
+    /// What no checkpoint has of a value, and what they have.
+    pub fn apart(self, value: &[u8]) -> Option<(&[u8], &[u8])> {
+        if !self.beside {
+            return Some((&[], value));
+        }
+        let (length, rest) = value.split_first_chunk()?;
+        rest.split_at_checked(u32::from_le_bytes(*length) as usize)
+    }
+
     /// The beginning of the notes of an interval.
     fn notes_of(self, interval: u32) -> Vec<u8> {
         [&[self.notes][..], &interval.to_be_bytes()].concat()
@@ -137,8 +148,8 @@ impl Flight {
         let Some(from) = records else { return Ok(true) };
         let mut next = None;
         snapshot.scan(&from.clone(), &[kind.records + 1], &mut |key, value| {
-            if let Some(group) = group_of(key) {
-                out.put_records(section, group, value);
+            if let Some((group, (_, records))) = group_of(key).zip(kind.apart(value)) {
+                out.put_records(section, group, records);
             }
             *left = left.saturating_sub(COST);
             next = (*left == 0).then(|| behind(key));
@@ -163,8 +174,9 @@ impl Flight {
             if let Some(group) = group_of(&key)
                 && !*whole
                 && snapshot.get(&key, &mut found)?
+                && let Some((_, records)) = kind.apart(&found)
             {
-                out.put_records(section, group, &found);
+                out.put_records(section, group, records);
             }
             changes.remove(note);
             *notes = behind(note);

@@ -18,6 +18,7 @@ pub(crate) mod pages;
 mod pane;
 mod schema;
 pub(crate) mod shape;
+mod slot_spill;
 mod slot_track;
 mod slots;
 mod spill;
@@ -37,6 +38,7 @@ pub(crate) use keep::{Only, and_schema, schema_of, schema_of_states, schema_of_t
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use schema::schema;
+pub(crate) use slot_spill::Form;
 pub use table::KeyTable;
 pub(crate) use table::read_all;
 pub(crate) use timer_track::read_timer;

@@ -1,15 +1,17 @@
 //! The table of a window's pane: keys come out in the order in which they first appeared, which is part of the answer.
 
+use super::backend::Space;
 use super::beyond::Beyond;
 use super::keep::Only;
 use super::slots::{Entries, Place, Slots, View};
 use super::spilled::Spilled;
 use super::table::spread;
 use super::track::Tracked;
-use super::{Keep, Mode, Volatile, write_key};
+use super::{Form, Keep, Mode, Volatile, write_key};
 use crate::checkpoint::records::Part;
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
+use std::borrow::Cow;
 
 /// New keys that a run has room for at least.
 const RUN_MIN: usize = 64;
@@ -100,6 +102,18 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         self.slots.get(self.slots.find(spread(hash), |e| is(&e.0))?)
     }
 
+    /// The value of a key, if it is there; wherever it is it stays there.
+    #[inline]
+    pub fn look(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<Cow<'_, V>>
+    where
+        V: Clone,
+    {
+        match self.slots.find(spread(hash), |e| is(&e.0)) {
+            Some(place) => self.slots.get(place).map(|e| Cow::Borrowed(&e.1)),
+            None => self.spilled.look()?.look()?.look(hash, &is).map(Cow::Owned),
+        }
+    }
+
     /// The place of a key's entry, counted in order of appearance. It is searched for in the list of places: not for each
     /// record.
     pub fn place(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
@@ -156,7 +170,21 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         self.spilled.get()?.on()?.show()
     }
 
-    fn is_scattered(&self) -> bool {
+    /// All entries go to the state backend, if there is one.
+    pub(crate) fn leave(&mut self) {
+        if let Some(over) = self.spilled.get().and_then(Spilled::on) {
+            over.all_leave(&mut self.slots);
+            self.order.clear();
+        }
+    }
+
+    /// Of entries that have left: see [`Over::show_some`](super::spilled::Over::show_some).
+    pub(crate) fn show_some(&self, from: &mut Vec<u8>, most: usize) -> Vec<(u64, (K, V))> {
+        self.spilled.look().and_then(Spilled::look).map_or_else(Vec::new, |over| over.show_some(from, most))
+    }
+
+    /// Whether entries have gone to a state backend since the pane was empty.
+    pub(crate) fn is_scattered(&self) -> bool {
         self.spilled.look().is_some_and(Spilled::is_scattered)
     }
 
@@ -165,6 +193,28 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         if let Some(spilled) = self.spilled.get().filter(|spilled| !spilled.is_on()) {
             beyond.give(spilled);
         }
+    }
+
+    /// The same of a pane that stands alone, whose values are written as `form` says. To be called before anything else.
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn spill_alone(
+        &mut self,
+        space: Option<Space>,
+        hash_of: impl Fn(&K) -> u64 + Send + 'static,
+        form: Form<V>,
+    ) -> Result<()>
+    where
+        K: Keep<M>,
+    {
+        let Some(space) = space else { return Ok(()) };
+        K::kept(|| {
+            if let Some(spilled) = self.spilled.get() {
+                spilled.open_as::<M>(space, Box::new(hash_of), None, form);
+            }
+            Ok(())
+        })
     }
 
     /// From now on so many bytes may be in memory; those beyond leave.

@@ -1,10 +1,14 @@
-//! Slots that are written while they change: what is written is what they were when that began.
+//! Slots that are written while they change: what is written is what they were when that began. With and without a state backend to which
+//! most of them have gone.
 
-use super::{Durable, Keep, KeySlots};
+use super::backend::{Space, StateBackend};
+use super::{Durable, Form, Keep, KeySlots};
 use crate::checkpoint::records::{Record, Records, apart, merge};
 use crate::checkpoint::{Groups, Had};
 use crate::exchange::{KEY_GROUPS, hash_key, key_group};
+use crate::testing::MapBackend;
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// A hash that tells `width` classes of keys apart; 0 stands for the real one.
@@ -21,6 +25,12 @@ enum Do {
     Remove(Vec<u16>),
     /// Those that were put in at these turns.
     RemoveApart(Vec<u16>),
+    /// Those that were put in at these turns get another value.
+    TakeApart(Vec<u16>),
+    /// All that have no room leave the memory.
+    Leave,
+    /// The slots are made again from the last checkpoint.
+    Restore,
     /// A checkpoint begins; what is left of the one before is written first.
     Begin(bool),
     /// So much of it is written.
@@ -34,32 +44,97 @@ fn actions() -> impl Strategy<Value = Vec<Do>> {
         2 => keys().prop_map(Do::Apart),
         2 => keys().prop_map(Do::Remove),
         2 => keys().prop_map(Do::RemoveApart),
+        2 => keys().prop_map(Do::TakeApart),
+        4 => Just(Do::Leave),
+        1 => Just(Do::Restore),
         2 => prop::bool::weighted(0.2).prop_map(Do::Begin),
         5 => (0..100usize).prop_map(Do::Slice),
     ];
     prop::collection::vec(action, 0..60)
 }
 
+/// A value, and what no checkpoint has of it: twice as much.
+type Value = (u32, Cell<u32>);
+
+fn value(n: u32) -> Value {
+    (n, Cell::new(2 * n))
+}
+
+fn write((n, _): &Value, out: &mut Vec<u8>) -> crate::error::Result<()> {
+    Keep::<Durable>::write(n, out)
+}
+
+fn form() -> Form<Value> {
+    Form {
+        write,
+        beside: |(_, twice), out| out.extend_from_slice(&twice.get().to_le_bytes()),
+        read: |value, beside| {
+            let twice = u32::from_le_bytes(beside.try_into().expect("it is beside the value"));
+            Ok((super::read_all::<Durable, u32>(value)?, Cell::new(twice)))
+        },
+    }
+}
+
+type Slots = KeySlots<u16, Value, Durable>;
+
+/// Where slots go, and how many bytes of them stay in memory.
+type Beyond<'a> = Option<(&'a dyn StateBackend, usize)>;
+
+fn open(beyond: Beyond<'_>) -> Slots {
+    let mut slots = Slots::default();
+    let space = beyond.map(|(backend, share)| {
+        let store = backend.begin("tested", 1).unwrap().open("slots").unwrap();
+        Space::new(store, share, |error| panic!("{error}"))
+    });
+    slots.spill(space, form()).unwrap();
+    slots
+}
+
 /// Key, and value.
 type Sorted = Vec<(u16, bool, u32)>;
 
 /// Slots, and what is known of their checkpoints. Each value is there once.
-struct Both {
+struct Both<'a> {
     width: u64,
-    slots: KeySlots<u16, u32, Durable>,
+    beyond: Beyond<'a>,
+    slots: Slots,
     found: BTreeMap<u16, u32>,
     apart: Vec<(u32, u16, u32)>,
     flight: Option<(Groups, Sorted)>,
     history: BTreeMap<usize, Vec<Vec<u8>>>,
+    /// What there was at the last checkpoint that is written.
+    last: Sorted,
+    /// Of these slots.
     checkpoints: usize,
     steps: u32,
+    /// How often slots have been in the store.
+    away: usize,
 }
 
-impl Both {
-    fn new(width: u64) -> Self {
-        let (slots, found, apart, history) =
-            (KeySlots::default(), BTreeMap::new(), Vec::new(), BTreeMap::new());
-        Both { width, slots, found, apart, flight: None, history, checkpoints: 0, steps: 0 }
+impl<'a> Both<'a> {
+    fn new(width: u64, beyond: Beyond<'a>) -> Self {
+        let (found, apart, history, last) = (BTreeMap::new(), Vec::new(), BTreeMap::new(), Sorted::new());
+        let slots = open(beyond);
+        Both {
+            width,
+            beyond,
+            slots,
+            found,
+            apart,
+            flight: None,
+            history,
+            last,
+            checkpoints: 0,
+            steps: 0,
+            away: 0,
+        }
+    }
+
+    /// The value in a slot.
+    fn at(&mut self, at: u32) -> Option<u32> {
+        let (n, twice) = &self.slots.peek(at)?.value;
+        assert_eq!(twice.get(), 2 * n, "what is beside a value stays with it");
+        Some(*n)
     }
 
     fn now(&self) -> Sorted {
@@ -77,13 +152,10 @@ impl Both {
                 for key in keys {
                     self.steps += 1;
                     let at = self.slots.find(hash(width, key), |k| *k == key);
-                    assert_eq!(
-                        at.map(|at| self.slots.peek(at).unwrap().value),
-                        self.found.get(&key).copied()
-                    );
+                    assert_eq!(at.map(|at| self.at(at).unwrap()), self.found.get(&key).copied());
                     match at {
-                        Some(at) => self.slots.get(at).unwrap().value = self.steps,
-                        None => drop(self.slots.insert(hash(width, key), key, self.steps)),
+                        Some(at) => self.slots.get(at).unwrap().value = value(self.steps),
+                        None => drop(self.slots.insert(hash(width, key), key, value(self.steps))),
                     }
                     self.found.insert(key, self.steps);
                 }
@@ -91,7 +163,7 @@ impl Both {
             Do::Apart(keys) => {
                 for key in keys {
                     self.steps += 1;
-                    let at = self.slots.insert_apart(hash(width, key), key, self.steps);
+                    let at = self.slots.insert_apart(hash(width, key), key, value(self.steps));
                     self.apart.push((at, key, self.steps));
                 }
             }
@@ -110,6 +182,22 @@ impl Both {
                     }
                 }
             }
+            Do::TakeApart(turns) => {
+                for turn in turns {
+                    self.steps += 1;
+                    let turn = usize::from(turn) % self.apart.len().max(1);
+                    let Some((at, key, n)) = self.apart.get_mut(turn) else { return };
+                    let slot = self.slots.get(*at).unwrap();
+                    assert_eq!((slot.key, slot.value.0), (*key, *n));
+                    slot.value = value(self.steps);
+                    *n = self.steps;
+                }
+            }
+            Do::Leave => {
+                self.slots.make_room(3);
+                self.away += self.slots.away();
+            }
+            Do::Restore => self.restore(),
             Do::Begin(whole) => {
                 while !self.slice(usize::MAX) {}
                 // The first one is always whole.
@@ -117,9 +205,7 @@ impl Both {
                 self.checkpoints += 1;
                 let groups = Groups::in_memory(whole, &(0..KEY_GROUPS).collect::<Vec<_>>(), Had::default());
                 let width = self.width;
-                self.slots
-                    .begin_save(&groups, &[5], move |key| hash(width, *key), <u32 as Keep<Durable>>::write)
-                    .unwrap();
+                self.slots.begin_save(&groups, &[5], move |key| hash(width, *key), write).unwrap();
                 if whole {
                     self.history.clear();
                 }
@@ -138,24 +224,73 @@ impl Both {
         for (group, bytes) in groups.finish().unwrap() {
             self.history.entry(group).or_default().push(bytes);
         }
-        let (width, mut read) = (self.width, Sorted::new());
-        let mut restored = KeySlots::<u16, u32, Durable>::default();
+        let (restored, places) = self.restored();
+        let mut read = self.read(restored, &places);
+        read.sort_unstable();
+        assert_eq!(read, expected);
+        self.last = expected;
+        true
+    }
+
+    /// Slots with what the last checkpoint has, and where each is.
+    fn restored(&self) -> (Slots, Vec<u32>) {
+        let (width, mut slots, mut places) = (self.width, open(self.beyond), Vec::new());
         for (group, history) in &self.history {
             for record in Records(&apart(&merge(history).unwrap()).unwrap().head) {
                 if let Record::Put { key, value } = record.unwrap() {
-                    let value = super::read_all::<Durable, u32>(value).unwrap();
-                    let at = restored.put_back(key, |k| hash(width, *k), value).unwrap();
-                    let key = restored.peek(at).unwrap().key;
+                    let n = super::read_all::<Durable, u32>(value).unwrap();
+                    let at = slots.put_back(key, |k| hash(width, *k), self::value(n)).unwrap();
+                    let key = slots.peek(at).unwrap().key;
                     assert_eq!(key_group(hash(width, key)), *group);
-                    let found = restored.find(hash(width, key), |k| *k == key);
-                    read.push((key, found != Some(at), value));
+                    places.push(at);
                 }
             }
         }
-        read.sort_unstable();
-        assert_eq!(read, expected);
-        true
+        (slots, places)
     }
+
+    /// What is in slots.
+    fn read(&self, mut slots: Slots, places: &[u32]) -> Sorted {
+        let entry = |at: &u32| {
+            let slot = slots.get(*at).unwrap();
+            let (key, n) = (slot.key, slot.value.0);
+            let found = slots.find(hash(self.width, key), |k| *k == key);
+            (key, found != Some(*at), n)
+        };
+        places.iter().map(entry).collect()
+    }
+
+    fn restore(&mut self) {
+        while !self.slice(usize::MAX) {}
+        let (slots, places) = self.restored();
+        let now = self.read(self.restored().0, &places);
+        let found = now.iter().filter(|entry| !entry.1);
+        self.found = found.map(|(key, _, n)| (*key, *n)).collect();
+        let apart = now.iter().zip(&places).filter(|(entry, _)| entry.1);
+        self.apart = apart.map(|((key, _, n), at)| (*at, *key, *n)).collect();
+        self.slots = slots;
+        (self.history, self.checkpoints) = (BTreeMap::new(), 0);
+    }
+}
+
+/// Plays it without a state backend and with three shares of memory; returns how often slots were in the store.
+fn play(width: u64, actions: &[Do]) -> usize {
+    let (backend, mut away) = (MapBackend::with_limit(0), 0);
+    for beyond in
+        [None, Some((&backend as &dyn StateBackend, 0)), Some((&backend, 600)), Some((&backend, 3_000))]
+    {
+        let mut both = Both::new(width, beyond);
+        actions.iter().for_each(|action| both.act(action.clone()));
+        both.act(Do::Begin(false));
+        both.act(Do::Slice(usize::MAX));
+        assert!(both.flight.is_none());
+        if beyond.is_some_and(|(_, share)| share == 0) {
+            both.act(Do::Leave);
+            assert_eq!(both.slots.away(), both.now().len(), "all have left the memory");
+        }
+        away += both.away;
+    }
+    away
 }
 
 proptest! {
@@ -163,11 +298,24 @@ proptest! {
 
     #[test]
     fn what_is_written_is_what_was_there_at_the_barrier(width in 0..4u64, actions in actions()) {
-        let mut both = Both::new(width);
-        actions.into_iter().for_each(|action| both.act(action));
-        both.act(Do::Begin(false));
-        both.act(Do::Slice(usize::MAX));
-        prop_assert!(both.flight.is_none());
+        play(width, &actions);
+    }
+}
+
+#[test]
+fn slots_leave_and_come_back() {
+    let keys = || (0..60u16).collect::<Vec<_>>();
+    for width in 0..4 {
+        let some = || (10..30u16).collect::<Vec<_>>();
+        let again = [Do::Leave, Do::Begin(false), Do::Slice(90), Do::Take(some()), Do::TakeApart(some())];
+        let gone = [Do::Leave, Do::Slice(50), Do::Remove(some()), Do::RemoveApart(some()), Do::Leave];
+        let mut all = vec![Do::Take(keys()), Do::Apart(keys())];
+        for _ in 0..3 {
+            all.extend(again.iter().chain(&gone).cloned());
+        }
+        all.push(Do::Restore);
+        all.extend(again);
+        assert!(play(width, &all) > 500);
     }
 }
 

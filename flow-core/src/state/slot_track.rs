@@ -1,4 +1,4 @@
-//! What [`KeySlots`] know for checkpoints: as `track.rs`, with the marks of a slot beside it, and a cursor over the slots.
+//! What [`KeySlots`] know for checkpoints: as `track.rs`, with the marks of a slot beside it, and a cursor over the slots in memory.
 //!
 //! ```text
 //! key -> value            of a key that is found
@@ -6,6 +6,7 @@
 //! ```
 
 use super::key_slots::{KeySlot, KeySlots};
+use super::slot_spill::{Away, Over};
 use super::table::write_gone;
 use super::track::{Gone, WriteKey};
 use super::{Keep, Mode, Only, write_key};
@@ -66,6 +67,19 @@ impl<K, V> SlotsTracked<K, V> {
         Marks(self.phase | Marks::CHANGED | Marks::NEW)
     }
 
+    /// The marks of a slot that comes out of a store, of which the checkpoint in flight has what it needs.
+    pub(super) fn loaded(&self) -> Marks {
+        Marks(self.phase | Marks::CHANGED)
+    }
+
+    /// Before a slot leaves for a store; whether it is not as the last checkpoint has it.
+    pub(super) fn settle(&mut self, at: u32, slot: &mut KeySlot<K, V>) -> bool {
+        if slot.marks.0 & Marks::PHASE != self.phase {
+            self.write(at, slot);
+        }
+        slot.marks.0 & Marks::CHANGED != 0
+    }
+
     /// Before a slot changes.
     #[inline(always)]
     pub(super) fn touch(&mut self, at: u32, slot: &mut KeySlot<K, V>) {
@@ -95,7 +109,13 @@ impl<K, V> SlotsTracked<K, V> {
         }
     }
 
-    fn write_more(&mut self, slots: &mut [Option<KeySlot<K, V>>], left: &mut usize) -> bool {
+    /// `numbers` has those of the slots where they are not their places.
+    fn write_more(
+        &mut self,
+        slots: &mut [Option<KeySlot<K, V>>],
+        numbers: Option<&[u32]>,
+        left: &mut usize,
+    ) -> bool {
         let Some(next) = self.flight.as_ref().map(|flight| flight.next) else { return true };
         let mut at = next;
         for slot in slots.get_mut(next..).unwrap_or_default() {
@@ -105,7 +125,7 @@ impl<K, V> SlotsTracked<K, V> {
             *left -= 1;
             if let Some(slot) = slot
                 && slot.marks.0 & Marks::PHASE != self.phase
-                && self.write(at as u32, slot)
+                && self.write(numbers.map_or(at as u32, |numbers| numbers[at]), slot)
             {
                 *left = left.saturating_sub(COST);
             }
@@ -163,6 +183,7 @@ impl<K, V, M: Mode> KeySlots<K, V, M> {
             };
             let gone = tracked.gone.since_last(write);
             let whole = begin(gone.as_deref(), &section, (Part::Head, name), out);
+            let (groups, of) = (out.clone(), section.clone());
             let out = out.clone();
             let save = move |at: u32, slot: &KeySlot<K, V>| {
                 let one = [(slot.hash, slot)].into_iter();
@@ -178,14 +199,20 @@ impl<K, V, M: Mode> KeySlots<K, V, M> {
             };
             tracked.phase ^= Marks::PHASE;
             tracked.flight = Some(Flight { save: Box::new(save), whole, next: 0 });
+            if let Some(over) = self.away.get().and_then(Away::on) {
+                over.begin_save(&groups, of, whole);
+            }
             Ok(())
         })
     }
 
     /// Goes on with what [`KeySlots::begin_save`] began, as far as `left` allows; whether that is written.
     pub(crate) fn save_more(&mut self, left: &mut usize) -> bool {
-        let KeySlots { slots, tracked, .. } = self;
-        tracked.get().is_none_or(|tracked| tracked.write_more(slots, left))
+        let KeySlots { slots, tracked, away, .. } = self;
+        let over = away.get().and_then(Away::on);
+        let numbers = over.as_deref().map(Over::numbers);
+        tracked.get().is_none_or(|tracked| tracked.write_more(slots, numbers, left))
+            && over.is_none_or(|over| over.save_more(left))
     }
 
     /// Puts back a slot that [`KeySlots::begin_save`] wrote under `key`; its place.
@@ -196,6 +223,7 @@ impl<K, V, M: Mode> KeySlots<K, V, M> {
     where
         K: Keep<M>,
     {
+        self.make_room(1);
         let own = K::read(&mut key)?;
         let hash = hash_of(&own);
         match key.len() {
@@ -207,7 +235,7 @@ impl<K, V, M: Mode> KeySlots<K, V, M> {
 }
 
 /// Behind a key that others may be equal to: its place.
-fn apart<K, V>(at: u32, slot: &KeySlot<K, V>, out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn apart<K, V>(at: u32, slot: &KeySlot<K, V>, out: &mut Vec<u8>) -> Result<()> {
     if slot.is_apart() {
         out.extend_from_slice(&at.to_le_bytes());
     }

@@ -15,7 +15,9 @@ use std::mem::MaybeUninit;
 
 use super::group::{Found, SLOTS, Tags};
 use super::keep::Only;
+use super::table::spread;
 use super::track::{Tracked, Untracked};
+use crate::checkpoint::is_restored;
 
 /// Cache lines of a bucket that a prefetch asks for: most entries lie in the first two.
 const LINES: usize = 2;
@@ -185,6 +187,10 @@ impl<T, O: Only<Tracked<T>>> Slots<T, O> {
 
     /// Puts in an entry that is not there, and has changed; returns its place.
     pub fn add(&mut self, hash: u64, entry: T) -> Place {
+        if self.tracked().is_some() {
+            // The hash is as `spread` has made it; twice is not at all.
+            is_restored(spread(hash));
+        }
         self.put(hash, entry, true)
     }
 

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 /// The first byte of keys of entries, and of notes.
 const ENTRY: u8 = 0;
 const NOTE: u8 = 1;
-const ENTRIES: Kind = Kind { records: ENTRY, notes: NOTE };
+const ENTRIES: Kind = Kind { records: ENTRY, notes: NOTE, beside: false };
 
 /// Changes that are written together: bytes at most, about.
 const CHANGES: usize = 1 << 18;
@@ -96,6 +96,13 @@ impl Spill {
         None
     }
 
+    /// The same, where it is only looked at.
+    pub fn look(&self, hash: u64) -> Option<Vec<u8>> {
+        let mut found = Vec::new();
+        let got = self.space.store.get(&entry_key(hash), &mut found);
+        self.ok(got).filter(|there| *there).map(|_| found)
+    }
+
     /// Gives back what [`Spill::get`] gave, for its memory.
     pub fn give_back(&mut self, found: Vec<u8>) {
         self.found = found;
@@ -157,14 +164,19 @@ impl Spill {
     }
 
     /// The next entries from `from` on, which moves on; each with its hash. None when all have been seen.
-    pub fn chunk(&mut self, from: &mut Vec<u8>) -> Vec<(u64, Vec<u8>)> {
+    pub fn chunk(&self, from: &mut Vec<u8>) -> Vec<(u64, Vec<u8>)> {
+        self.chunk_of(from, CHUNK)
+    }
+
+    /// The same, of so many hashes at most.
+    pub fn chunk_of(&self, from: &mut Vec<u8>, most: usize) -> Vec<(u64, Vec<u8>)> {
         let mut chunk = Vec::new();
         let mut bytes = 0;
         let scanned = self.space.store.scan(&from.clone(), &[NOTE], &mut |key, value| {
             chunk.extend(parts_of(key).map(|(_, hash)| (hash, value.to_vec())));
             *from = behind(key);
             bytes += value.len();
-            chunk.len() < CHUNK && bytes < CHANGES
+            chunk.len() < most && bytes < CHANGES
         });
         self.ok(scanned);
         chunk

@@ -4,6 +4,7 @@ use super::Keep;
 use super::backend::Space;
 use super::keep::Only;
 use super::pages::{Pager, Task, during};
+use super::slot_spill::Form;
 use super::slots::Slots;
 use super::spill::{Spill, beginning};
 use super::table::{read_all, spread};
@@ -15,6 +16,9 @@ use crate::exchange::key_group;
 
 /// Entries more than have to that leave together, so that not each batch has to wait for the store.
 const MORE: usize = 64;
+
+/// One of so many entries is weighed at most.
+const WEIGHED: usize = 16;
 
 /// What a table has of a state backend: nothing, unless the job has one.
 pub struct Spilled<K, V>(Option<Box<Over<K, V>>>);
@@ -30,6 +34,12 @@ impl<K, V> Spilled<K, V> {
     #[inline(always)]
     pub fn on(&mut self) -> Option<&mut Over<K, V>> {
         self.0.as_deref_mut()
+    }
+
+    /// The same, to look at.
+    #[inline(always)]
+    pub(super) fn look(&self) -> Option<&Over<K, V>> {
+        self.0.as_deref()
     }
 
     /// How many entries lie in the store.
@@ -57,17 +67,29 @@ impl<K, V> Spilled<K, V> {
         K: Keep<M>,
         V: Keep<M>,
     {
+        let form = Form { write: V::write, beside: |_, _| (), read: |value, _| read_all::<M, V>(value) };
+        self.open_as::<M>(space, hash_of, pager, form);
+    }
+
+    /// The same, of values that are written in a form of their own.
+    pub(super) fn open_as<M>(
+        &mut self,
+        space: Space,
+        hash_of: Box<dyn Fn(&K) -> u64 + Send>,
+        pager: Option<Pager>,
+        form: Form<V>,
+    ) where
+        K: Keep<M>,
+    {
         self.0 = Some(Box::new(Over {
             spill: Spill::new(space),
             hash_of,
             pager,
-            write: |entry, out| {
-                frame(out, |out| entry.0.write(out))?;
-                frame(out, |out| entry.1.write(out))
-            },
+            form,
+            write_key: |key, out| key.write(out),
             read_key: |bytes| read_all::<M, K>(bytes),
-            read_value: |bytes| read_all::<M, V>(bytes),
             heap: 0,
+            asked: 0,
             hand: 0,
             scattered: false,
             from: beginning(),
@@ -82,11 +104,13 @@ pub struct Over<K, V> {
     hash_of: Box<dyn Fn(&K) -> u64 + Send>,
     /// Where what is large in an entry goes.
     pager: Option<Pager>,
-    write: fn(&(K, V), &mut Vec<u8>) -> Result<()>,
+    form: Form<V>,
+    write_key: fn(&K, &mut Vec<u8>) -> Result<()>,
     read_key: fn(&[u8]) -> Result<K>,
-    read_value: fn(&[u8]) -> Result<V>,
     /// What an entry takes outside the table, as far as its length when it is written tells.
     heap: usize,
+    /// For how many entries room has been made since one was weighed.
+    asked: usize,
     /// The bucket whose entries leave next.
     hand: usize,
     /// Whether entries have left a table: those that remain do not lie where they were.
@@ -107,14 +131,24 @@ impl<K, V> Over<K, V> {
     #[cold]
     #[inline(never)]
     pub fn make_room<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>, n: usize) {
+        self.asked = self.asked.saturating_add(n);
         self.weigh(slots);
         let mut too_many = self.too_many(slots, n);
         if too_many == 0 {
             return;
         }
+        too_many += MORE + slots.taken() / 64;
+        self.leave(slots, too_many);
+        if slots.taken() == 0 && slots.bytes() > self.spill.space.share.max(Slots::<(K, V), O>::bytes_for(n))
+        {
+            *slots = slots.successor(n);
+        }
+    }
+
+    /// So many entries go to the store, or all.
+    fn leave<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>, mut too_many: usize) {
         self.scattered = true;
         let fresh = slots.tracked().is_some_and(|tracked| tracked.is_fresh());
-        too_many += MORE + slots.taken() / 64;
         while too_many > 0
             && let Some(place) = slots.next_taken(&mut self.hand)
             && let Some((entry, changed)) = slots.remove_marked(place, |e| spread((self.hash_of)(&e.0)))
@@ -123,17 +157,25 @@ impl<K, V> Over<K, V> {
             if slots.find(spread(hash), |other| (self.hash_of)(&other.0) == hash).is_some() {
                 self.spill.share(hash);
             }
-            let (write, pager) = (self.write, self.pager.clone());
+            let (pager, form, key) = (self.pager.clone(), &self.form, self.write_key);
             self.spill.put(hash, changed || fresh, |out| match pager {
-                Some(pager) => during(Task::Leave { pager, group: key_group(hash) }, || write(&entry, out)).0,
-                None => write(&entry, out),
+                Some(pager) => {
+                    during(Task::Leave { pager, group: key_group(hash) }, || write(&entry, form, key, out)).0
+                }
+                None => write(&entry, form, key, out),
             });
             too_many -= 1;
         }
         self.spill.flush();
-        if slots.taken() == 0 && slots.bytes() > self.spill.space.share.max(Slots::<(K, V), O>::bytes_for(n))
-        {
-            *slots = slots.successor(n);
+    }
+
+    /// All entries go to the store.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn all_leave<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>) {
+        if slots.taken() > 0 {
+            self.leave(slots, usize::MAX);
+            *slots = slots.successor(1);
         }
     }
 
@@ -155,15 +197,19 @@ impl<K, V> Over<K, V> {
 
     /// Weighs an entry, where entries have something outside the table.
     fn weigh<O: Only<Tracked<(K, V)>>>(&mut self, slots: &mut Slots<(K, V), O>) {
-        if !std::mem::needs_drop::<(K, V)>() {
+        // Where room is made for one after the other, not each time.
+        if !std::mem::needs_drop::<(K, V)>() || (self.heap > 0 && self.asked < WEIGHED) {
             return;
         }
+        self.asked = 0;
         let Some(entry) = slots.next_taken(&mut self.hand).and_then(|place| slots.get(place)) else { return };
         let mut bytes = Vec::new();
         // What cannot be written is reported when it has to be.
         let (written, task) = match &self.pager {
-            Some(_) => during(Task::Weigh { more: 0 }, || (self.write)(entry, &mut bytes)),
-            None => ((self.write)(entry, &mut bytes), None),
+            Some(_) => {
+                during(Task::Weigh { more: 0 }, || write(entry, &self.form, self.write_key, &mut bytes))
+            }
+            None => (write(entry, &self.form, self.write_key, &mut bytes), None),
         };
         if written.is_ok() {
             let more = if let Some(Task::Weigh { more }) = task { more } else { 0 };
@@ -208,10 +254,10 @@ impl<K, V> Over<K, V> {
 
     /// Reads the value of an entry that is taken out.
     fn load(&self, hash: u64, value: &[u8]) -> Result<V> {
-        let read = self.read_value;
+        let read = self.form.read;
         match self.pager.clone() {
-            Some(pager) => during(Task::Load { pager, group: key_group(hash) }, || read(value)).0,
-            None => read(value),
+            Some(pager) => during(Task::Load { pager, group: key_group(hash) }, || read(value, &[])).0,
+            None => read(value, &[]),
         }
     }
 
@@ -242,7 +288,7 @@ impl<K, V> Over<K, V> {
             for (hash, bytes) in chunk {
                 let (mut rest, mut left) = (Vec::new(), 0);
                 let done = self.each(&bytes, |over, key, value| {
-                    let entry = ((over.read_key)(key)?, (over.read_value)(value)?);
+                    let entry = ((over.read_key)(key)?, (over.form.read)(value, &[])?);
                     if stays(&entry.1) {
                         append(key, value, &mut rest);
                     } else {
@@ -292,7 +338,7 @@ impl<K, V> Over<K, V> {
         for (hash, bytes) in self.spill.chunk(&mut self.from) {
             let before = entries.len();
             let done = self.each(&bytes, |over, key, value| {
-                entries.push((hash, ((over.read_key)(key)?, (over.read_value)(value)?)));
+                entries.push((hash, ((over.read_key)(key)?, (over.form.read)(value, &[])?)));
                 Ok(())
             });
             if let Err(error) = done {
@@ -306,39 +352,6 @@ impl<K, V> Over<K, V> {
         }
         for (hash, entry) in entries {
             slots.add(spread(hash), entry);
-        }
-    }
-
-    /// The next entry that lies in the store, which stays there; none when all have been shown, and then it begins again.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn show(&mut self) -> Option<(K, V)> {
-        loop {
-            let (bytes, at) = &mut self.shown;
-            let mut records = Records(bytes.get(*at..).unwrap_or_default());
-            let Some(record) = records.next() else {
-                let chunk = self.spill.chunk(&mut self.from);
-                *bytes = chunk.iter().flat_map(|(_, bytes)| bytes).copied().collect();
-                *at = 0;
-                if bytes.is_empty() {
-                    self.from = beginning();
-                    return None;
-                }
-                continue;
-            };
-            *at = bytes.len() - records.0.len();
-            let read = record.and_then(|record| match record {
-                Record::Put { key, value } => Ok(Some(((self.read_key)(key)?, (self.read_value)(value)?))),
-                _ => Ok(None),
-            });
-            match read {
-                Ok(None) => {}
-                Ok(entry) => return entry,
-                Err(error) => {
-                    self.spill.space.report(error);
-                    return None;
-                }
-            }
         }
     }
 
@@ -363,8 +376,21 @@ impl<K, V> Over<K, V> {
     }
 }
 
+/// Writes an entry.
+fn write<K, V>(
+    (key, value): &(K, V),
+    form: &Form<V>,
+    write_key: fn(&K, &mut Vec<u8>) -> Result<()>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    frame(out, |out| write_key(key, out))?;
+    frame(out, |out| (form.write)(value, out))
+}
+
 /// Appends an entry as it was written.
 fn append(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
     framed(1, key, out);
     framed(1, value, out);
 }
+
+mod looking;

@@ -76,6 +76,11 @@ impl<K, A, M: Mode> Panes<K, A, M> {
         self.tables.get_mut(slot)?.as_mut()
     }
 
+    /// The same, to look at.
+    pub fn slice(&self, slot: usize) -> Option<&Pane<K, A, M>> {
+        self.tables.get(slot)?.as_ref()
+    }
+
     /// Whether there is an open pane with `t` in it, which is then that used last.
     pub fn finds(&mut self, t: Timestamp) -> bool {
         self.spans.is_current(t) || self.spans.turn_to(t)
@@ -148,6 +153,13 @@ impl<K, A, M: Mode> Panes<K, A, M> {
         spans: impl DoubleEndedIterator<Item = &'a Open>,
     ) -> impl DoubleEndedIterator<Item = (&'a Open, &'a Pane<K, A, M>)> {
         spans.filter_map(|open| Some((open, self.tables[open.slot].as_ref()?)))
+    }
+
+    /// Where the job has a state backend: whether entries of the panes that begin there have left the memory.
+    #[inline(always)]
+    pub(crate) fn scattered_within(&self, from: i128, until: i128) -> bool {
+        self.beyond.look().is_some_and(Beyond::is_open)
+            && self.within(from, until).any(|(_, table)| table.is_scattered())
     }
 
     /// Says of the panes that begin there that they have fired.

@@ -6,6 +6,7 @@ use crate::checkpoint::records::{Part, framed, section};
 use crate::sorted::Sorted;
 use crate::state::shape::json::Json;
 use crate::state::shape::{Area, Defs, Fault, Fields, Layout, Node, Section, State, encode, state};
+use std::collections::HashSet;
 
 /// An operator whose lines are read.
 pub(super) struct Operator {
@@ -15,6 +16,9 @@ pub(super) struct Operator {
     groups: Sorted<u16, Group>,
 }
 
+/// A group is given as bytes, or line by line.
+const RAW: &str = "the key group has a line already";
+
 /// A key group.
 #[derive(Default)]
 struct Group {
@@ -23,10 +27,20 @@ struct Group {
     section: Option<(Vec<u8>, Vec<u8>)>,
     /// What is written in one piece.
     piece: Vec<u8>,
+    /// All of it has come as bytes.
+    raw: bool,
+    /// Sections and keys that have come.
+    seen: HashSet<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Group {
-    fn put(&mut self, name: Vec<u8>, header: Vec<u8>, key: &[u8], value: &[u8]) {
+    fn put(&mut self, name: Vec<u8>, header: Vec<u8>, key: &[u8], value: &[u8]) -> Result<(), Fault> {
+        if self.raw {
+            return Err(RAW.into());
+        }
+        if !self.seen.insert((name.clone(), key.to_vec())) {
+            return Err("the key has a line already".into());
+        }
         let of = (name, header);
         if self.section.as_ref() != Some(&of) {
             section(&of.0, &of.1, &mut self.records);
@@ -34,6 +48,7 @@ impl Group {
         }
         framed(1, key, &mut self.records);
         framed(1, value, &mut self.records);
+        Ok(())
     }
 }
 
@@ -72,6 +87,9 @@ impl Operator {
                 }
                 Area::Piece(fields) => {
                     if let Some((_, node)) = fields.iter().find(|field| field.0 == part) {
+                        if group.raw {
+                            return Err(RAW.into());
+                        }
                         return element(&mut group.piece, line, node, &state.defs);
                     }
                 }
@@ -101,16 +119,15 @@ impl Operator {
 fn foreign(group: &mut Group, line: &Json) -> Result<(), Fault> {
     if line.get("section").is_none() {
         only(line, &["operator", "group", "bytes"])?;
-        if !group.records.is_empty() {
-            return Err("the key group has a line already".into());
+        if group.raw || !group.records.is_empty() || !group.piece.is_empty() {
+            return Err(RAW.into());
         }
-        group.records = hex(line, "bytes")?;
+        (group.raw, group.records) = (true, hex(line, "bytes")?);
         return Ok(());
     }
     only(line, &["operator", "group", "section", "key", "bytes"])?;
     let (name, key, value) = (hex(line, "section")?, hex(line, "key")?, hex(line, "bytes")?);
-    group.put(name, Vec::new(), &key, &value);
-    Ok(())
+    group.put(name, Vec::new(), &key, &value)
 }
 
 fn entry(
@@ -147,8 +164,7 @@ fn entry(
         }
     }
     put(line, "value", value_node, defs, &mut value)?;
-    group.put(name, header, &key, &value);
-    Ok(())
+    group.put(name, header, &key, &value)
 }
 
 /// A field of a piece, or an element of a list that goes to its end.

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 /// The format of the lines.
-pub(super) const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 2;
 
 struct Lines<'a> {
     out: &'a mut dyn Write,
@@ -51,6 +51,8 @@ pub(super) fn export(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
         ))?;
         self::operator(snapshot, operator, &name, &mut lines)?;
     }
+    // Without it nobody could tell that something is missing at the end.
+    lines.put(&format!("{{\"end\":{id}}}"))?;
     Ok(lines.count)
 }
 
@@ -58,7 +60,7 @@ fn operator(snapshot: &Snapshot, operator: &OperatorState, name: &str, lines: &m
     let parts = snapshot.parts(operator)?;
     let state = state_of(operator);
     for at in parts.slots() {
-        for bytes in slot(&parts, at)? {
+        for bytes in slot(&parts, at).map_err(|error| snapshot.has_it_gone(error))? {
             match (at, &state) {
                 (Slot::Instance(instance), _) => {
                     let hex = hex(&bytes);

@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// Makes a savepoint of the lines that [`Snapshot::export`](super::Snapshot::export) writes, in a folder without checkpoints; its number.
 /// A job of that name that is given the folder goes on from it. All lines are in memory at once.
 ///
-/// Lines may be changed, left out and added: a value has to be of its type, and an entry in the key group that it had. A new key needs the group that
-/// [`group_of`](crate::checkpoint::group_of) says.
+/// Lines may be changed, left out and added, but the first and the last: a value has to be of its type, and an entry in the key group that it had. A new key needs the group that
+/// [`group_of`](crate::checkpoint::group_of) says: a job does not start with a key in another one.
 ///
 /// ```
 /// use flow_core::checkpoint::{import, read};
@@ -76,6 +76,14 @@ pub fn import_into(storage: Arc<dyn Storage>, mut lines: impl BufRead) -> Result
     }
     let what = "line 1: the line of the checkpoint is missing";
     let head = read.head.take().ok_or_else(|| Error::new(ErrorKind::State, what))?;
+    if !read.ended {
+        let what = format!(
+            "line {number}: the last line, {{\"end\":{}}}, is missing: what has been given breaks off",
+            head.id
+        );
+        return Err(Error::new(ErrorKind::State, what)
+            .note("see whether what wrote the lines has failed; nothing was imported"));
+    }
     read.write(storage, head)
 }
 
@@ -85,13 +93,28 @@ struct Read {
     head: Option<Manifest>,
     staged: Vec<StagedOutput>,
     operators: Sorted<String, (OperatorState, Operator)>,
+    /// The last line has come.
+    ended: bool,
 }
 
 impl Read {
     fn line(&mut self, line: &Json) -> Result<(), Fault> {
-        if self.head.is_none() {
-            self.head = Some(head(line)?);
+        let Some(head) = &self.head else {
+            self.head = Some(self::head(line)?);
             return Ok(());
+        };
+        if self.ended {
+            return Err("it stands behind the last line".into());
+        }
+        if line.get("end").is_some() {
+            only(line, &["end"])?;
+            let of: u64 = number(line, "end")?;
+            self.ended = true;
+            return if of == head.id {
+                Ok(())
+            } else {
+                Err(format!("the end of checkpoint {of}, and this is {}", head.id))
+            };
         }
         if let Some(sink) = line.get("sink") {
             only(line, &["sink", "instance", "checkpoint", "bytes"])?;
@@ -176,7 +199,8 @@ fn head(line: &Json) -> Result<Manifest, Fault> {
     for (what, is) in [("format", FORMAT), ("key_groups", KEY_GROUPS as u64), ("hash", HASH_VERSION.into())] {
         let found: u64 = number(line, what)?;
         if found != is {
-            return Err(format!("its `{what}` is {found}, this program has {is}"));
+            let older = if what == "format" && found < is { ": export the checkpoint again" } else { "" };
+            return Err(format!("its `{what}` is {found}, this program has {is}{older}"));
         }
     }
     let id = number(line, "checkpoint")?;

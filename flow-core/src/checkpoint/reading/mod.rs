@@ -17,7 +17,7 @@ use super::restored::since_whole;
 use super::{Folder, Manifest, OperatorState, Parts, Slot, Storage, Store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::state::shape::{State, state};
-use crate::state::{Durable, Keep};
+use serde_core::de::DeserializeOwned;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -103,6 +103,7 @@ impl Reader {
 }
 
 /// A checkpoint that is looked at.
+#[derive(Clone)]
 pub struct Snapshot {
     storage: Arc<dyn Storage>,
     manifest: Manifest,
@@ -127,8 +128,8 @@ impl Snapshot {
     /// the key; windows of the same key are told apart by [`Snapshot::export`].
     ///
     /// # Errors
-    /// When there is no such operator, when it keeps no keyed state, or of other types.
-    pub fn keyed<K: Keep<Durable>, V: Keep<Durable>>(
+    /// When there is no such operator, when it keeps no keyed state, or of other types; when the checkpoint goes while it is read.
+    pub fn keyed<K: DeserializeOwned + 'static, V: DeserializeOwned + 'static>(
         &self,
         operator: &str,
     ) -> Result<impl Iterator<Item = Result<(K, V)>> + use<K, V>> {
@@ -138,13 +139,14 @@ impl Snapshot {
     /// Writes all that there is as lines of JSON, from which [`import`](import()) makes a checkpoint again. How many.
     ///
     /// ```text
-    /// {"checkpoint":7,"job":"sums","savepoint":true,"finished":false,"format":1,"key_groups":256,"hash":1}
+    /// {"checkpoint":7,"job":"sums","savepoint":true,"finished":false,"format":2,"key_groups":256,"hash":1}
     /// {"operator":"sums/sum","schema":"string -> u64","instances":2,"finished":false}
     /// {"operator":"sums/sum","group":17,"key":"a","value":12}
     /// {"operator":"hours/aggregate","group":3,"window":{"start":0,"length":3600000},"header":{"fired":0},"key":"a","value":[2,7.5]}
     /// {"operator":"found/process","group":3,"part":"timers","key":"a","at":1500,"every":0,"value":4}
     /// {"operator":"numbers","instance":0,"bytes":"0c00000000000000"}
     /// {"sink":"out","instance":0,"checkpoint":7,"bytes":""}
+    /// {"end":7}
     /// ```
     ///
     /// A value is the JSON that `serde_json` makes of it, but for what JSON has no words for: `NaN` and infinities are texts, `"NaN"`, `"-inf"`; an
@@ -156,6 +158,20 @@ impl Snapshot {
     /// When something cannot be read or written.
     pub fn export(&self, out: &mut dyn std::io::Write) -> Result<u64> {
         export::export(self, out)
+    }
+
+    /// Where the job has removed the checkpoint while it was read, that is what has happened.
+    #[cold]
+    fn has_it_gone(&self, error: Error) -> Error {
+        let Ok(names) = known::names(&*self.storage) else { return error };
+        let (epoch, id) = (self.manifest.epoch, self.manifest.id);
+        if known::manifests(&names).iter().any(|at| (at.epoch, at.id) == (epoch, id)) {
+            return error;
+        }
+        let what = format!("checkpoint {id} has gone while it was read: the job keeps the newest alone");
+        Error::new(ErrorKind::State, what)
+            .note(error.message().to_owned())
+            .note("take one that stays, `handle.savepoint()`, and read that, or keep more of them, `Checkpoints::retained(n)`")
     }
 
     fn operator(&self, operator: &str) -> Result<&OperatorState> {
@@ -172,7 +188,8 @@ impl Snapshot {
     }
 
     fn parts(&self, operator: &OperatorState) -> Result<Parts> {
-        Parts::open(&self.storage, &self.manifest, &operator.id)
+        let parts = Parts::open(&self.storage, &self.manifest, &operator.id);
+        parts.map_err(|error| self.has_it_gone(error))
     }
 }
 

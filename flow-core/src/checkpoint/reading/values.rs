@@ -4,8 +4,12 @@ use super::{Snapshot, slot, state_of, wrong};
 use crate::checkpoint::Slot;
 use crate::checkpoint::records::{Record, Records};
 use crate::error::Result;
-use crate::state::shape::{Area, Defs, Fault, Fields, Node, State, name_text, same, skip, text, type_of};
-use crate::state::{Durable, Keep, read_all};
+use crate::state::pages::{PAGES, Pager, Restoring};
+use crate::state::schema;
+use crate::state::shape::{
+    Area, Defs, Fault, Fields, Node, Section, State, name_text, same, skip, take, text, type_of,
+};
+use serde_core::de::DeserializeOwned;
 use std::collections::VecDeque;
 
 /// Which values: the slot they are in, and which of the states in it.
@@ -15,39 +19,53 @@ struct Wanted {
 }
 
 /// See [`Snapshot::keyed`].
-pub(super) fn keyed<K: Keep<Durable>, V: Keep<Durable>>(
+pub(super) fn keyed<K: DeserializeOwned + 'static, V: DeserializeOwned + 'static>(
     snapshot: &Snapshot,
     name: &str,
 ) -> Result<impl Iterator<Item = Result<(K, V)>> + use<K, V>> {
-    let types =
-        [<K as Keep<Durable>>::schema()?, <V as Keep<Durable>>::schema()?].map(Option::unwrap_or_default);
+    let types = [schema::<K>(), schema::<V>()];
     let mut groups = groups(snapshot, name, &types)?;
-    let mut found = VecDeque::new();
+    let (mut found, mut pages) = (VecDeque::new(), None);
     let mut over = false;
+    let (looked_at, name) = (snapshot.clone(), name.to_owned());
     Ok(std::iter::from_fn(move || {
         while found.is_empty() && !over {
             match groups() {
-                Ok(Some(more)) => found.extend(more),
+                Ok(Some((more, of_lists))) => {
+                    found.extend(more);
+                    pages = Some(of_lists);
+                }
                 Ok(None) => over = true,
                 Err(error) => {
                     over = true;
-                    return Some(Err(error));
+                    return Some(Err(looked_at.has_it_gone(error)));
                 }
             }
         }
         let (key, value): (Vec<u8>, Vec<u8>) = found.pop_front()?;
-        Some(read_all::<Durable, K>(&key).and_then(|key| Ok((key, read_all::<Durable, V>(&value)?))))
+        let value = || whole(&value);
+        let value = match &mut pages {
+            Some(pages) => Restoring::read(pages, value),
+            None => value(),
+        };
+        Some(whole(&key).and_then(|key| Ok((key, value?))).map_err(|fault: Fault| wrong(&name, &fault)))
     }))
+}
+
+/// A value that takes up all of `bytes`.
+fn whole<T: DeserializeOwned>(mut bytes: &[u8]) -> Result<T, Fault> {
+    let value = take(&mut bytes)?;
+    if bytes.is_empty() { Ok(value) } else { Err("something stands behind a value".into()) }
 }
 
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// The bytes of keys and values, a group at a time.
+/// The bytes of keys and values, and the pages of lists among them, a group at a time.
 fn groups(
     snapshot: &Snapshot,
     name: &str,
     [key, value]: &[String; 2],
-) -> Result<impl FnMut() -> Result<Option<Pairs>> + use<>> {
+) -> Result<impl FnMut() -> Result<Option<(Pairs, Restoring)>> + use<>> {
     let operators = snapshot.manifest.operators.iter();
     let is_of = |id: &str| name == id || name.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'));
     let longest = operators.filter(|operator| is_of(&operator.id)).max_by_key(|operator| operator.id.len());
@@ -62,7 +80,7 @@ fn groups(
         wrong(&id, &what)
     })?;
     let part = name.get(id.len() + 1..);
-    let (wanted, node) = wanted(&state, part).ok_or_else(|| wrong(&id, &names(&state, part)))?;
+    let (wanted, node) = wanted(&state, part).ok_or_else(|| wrong(&id, &names(&id, &state, part)))?;
     for (what, schema, is) in [("key", key, &state.key), ("value", value, node)] {
         let (asked, defs) = type_of(schema).map_err(|fault| wrong(&id, &fault))?;
         if !same((is, &state.defs), (&asked, &defs), false) {
@@ -74,12 +92,18 @@ fn groups(
     let mut slots = parts.slots().into_iter();
     Ok(move || {
         let Some(next) = slots.by_ref().find(|slot| matches!(slot, Slot::Group(_))) else { return Ok(None) };
-        let mut pairs = Vec::new();
+        let (mut pairs, mut pages) = (Vec::new(), Restoring::new(Pager::new(None), 0));
         for bytes in slot(&parts, next)? {
-            let walk = Walk { state: &state, wanted: &wanted, pairs: &mut pairs, key: Vec::new() };
+            let walk = Walk {
+                state: &state,
+                wanted: &wanted,
+                pairs: &mut pairs,
+                pages: &mut pages,
+                key: Vec::new(),
+            };
             walk.group(&bytes).map_err(|fault| wrong(&id, &fault))?;
         }
-        Ok(Some(pairs))
+        Ok(Some((pairs, pages)))
     })
 }
 
@@ -102,7 +126,7 @@ fn wanted<'s>(state: &'s State, part: Option<&str>) -> Option<(Wanted, &'s Node)
     None
 }
 
-fn names(state: &State, part: Option<&str>) -> String {
+fn names(id: &str, state: &State, part: Option<&str>) -> String {
     let mut names = Vec::new();
     for value in &state.values {
         match &value.node {
@@ -113,8 +137,12 @@ fn names(state: &State, part: Option<&str>) -> String {
             _ => {}
         }
     }
-    let asked = part.map_or_else(|| "which".to_owned(), |part| format!("no `{part}`"));
-    format!("it has several values, and it is said {asked} of them: {}", names.join(", "))
+    let asked = part.map_or_else(String::new, |part| format!(", and none is called `{part}`"));
+    let first = names.first().map_or("state", String::as_str);
+    format!(
+        "it has several values{asked}: say which behind its id, as in `{id}/{first}`; there are {}",
+        names.join(", ")
+    )
 }
 
 /// Goes through the bytes of a group.
@@ -122,6 +150,7 @@ struct Walk<'a> {
     state: &'a State,
     wanted: &'a Wanted,
     pairs: &'a mut Pairs,
+    pages: &'a mut Restoring,
     /// The last key that was met.
     key: Vec<u8>,
 }
@@ -129,10 +158,16 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn group(mut self, bytes: &[u8]) -> Result<(), Fault> {
         let layout = self.state.slots();
-        let mut area = None;
+        let (mut area, mut of_lists) = (None, false);
         for record in Records(bytes) {
             match record.map_err(|error| error.message().to_owned())? {
-                Record::Section { name, .. } => area = layout.area_of(name).map(|at| &layout.areas[at]),
+                Record::Section { name, .. } => {
+                    area = layout.area_of(name).map(|at| &layout.areas[at]);
+                    of_lists = matches!(area, Some(Area::Entries { section: Section::Named(PAGES), .. }));
+                }
+                Record::Put { key, value } if of_lists => {
+                    self.pages.page(key, value).map_err(|error| error.message().to_owned())?;
+                }
                 Record::Put { mut key, mut value } => match area {
                     Some(Area::Entries { key: key_node, value: node, .. }) => {
                         self.node(key_node, &mut key)?;

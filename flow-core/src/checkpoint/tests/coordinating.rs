@@ -172,3 +172,60 @@ fn what_an_instance_has_replaces_what_it_had() {
         [(7, vec![b"some".to_vec(), b"some".to_vec()])]
     );
 }
+
+/// A checkpoint of one stage, which stages something for the next.
+fn checkpointed(coordinator: &mut Coordinator, saves: &Saves, id: u64) -> Result<()> {
+    saves.staged(id, "sink", b"rows".to_vec());
+    let now = 200 * i64::try_from(id).unwrap();
+    coordinator.work(now)?;
+    saves.keyed(id, "stage", saves.wants_whole(id));
+    saves.group(id, "stage", 7, vec![id as u8; 100]);
+    saves.saved(id);
+    coordinator.work(now + 1)
+}
+
+/// Each call of the disk fails in its turn. Once a checkpoint is committed none of them ends the job: what could not be removed is when the
+/// next has been.
+#[test]
+fn garbage_that_cannot_be_removed_is_counted_and_removed_later() {
+    let mut counted = 0;
+    for k in 1.. {
+        let disk = SimFs::new();
+        let (mut coordinator, saves, log) = one_stage(&disk);
+        (1..=3).try_for_each(|id| checkpointed(&mut coordinator, &saves, id)).unwrap();
+        let before = disk.calls();
+        disk.fail(k, Failure::Io);
+        let worked = checkpointed(&mut coordinator, &saves, 4);
+        if disk.calls() - before < k {
+            break;
+        }
+        if worked.is_err() || !log.all().contains(&"commit 4".to_owned()) {
+            assert!(!log.all().contains(&"commit 4".to_owned()), "call {k}: {worked:?}");
+            continue;
+        }
+        let errors = coordinator.metrics().counter("checkpoints.garbage_errors").get();
+        counted += errors;
+        assert!(errors <= 1);
+        checkpointed(&mut coordinator, &saves, 5).unwrap();
+        assert_eq!(coordinator.metrics().counter("checkpoints.garbage_errors").get(), errors);
+        check_nothing_is_left(&disk);
+        assert_eq!(names(&disk, Kind::Manifest), ["chk-4-1.manifest", "chk-5-1.manifest"]);
+    }
+    assert!(counted >= 3, "the list, a manifest, the folder: {counted}");
+}
+
+/// Whoever has taken over knows what is staged: who is left behind takes nothing back, and goes on for no checkpoint more.
+#[test]
+fn one_from_which_another_has_taken_over_stops_at_its_next_checkpoint() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, log) = one_stage(&disk);
+    checkpointed(&mut coordinator, &saves, 1).unwrap();
+    saves.staged(2, "sink", b"rows".to_vec());
+    disk.break_lock();
+    let _successor = open(&disk, 2);
+    let error = coordinator.work(400).unwrap_err();
+    assert!(error.to_string().contains("has taken over"), "{error}");
+    saves.staged(3, "sink", b"rows".to_vec());
+    coordinator.finish(401, &Err(error)).unwrap();
+    assert_eq!(log.all(), ["commit 1"]);
+}

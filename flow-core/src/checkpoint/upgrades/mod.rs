@@ -18,6 +18,7 @@ mod said;
 #[cfg(test)]
 mod tests;
 
+use super::schemas::KEYS;
 use crate::error::{Error, ErrorKind, Result};
 use crate::state::shape::{Defs, Node, State, name_text, same, state, type_of};
 use plan::{Plan, plans};
@@ -104,7 +105,10 @@ impl Upgrades {
         }
         let Known { of, texts: (old, new), .. } = upgrade;
         if now.is_empty() {
-            let ids: Vec<&str> = stages.filter(|stage| !stage.1.is_empty()).map(|stage| stage.0).collect();
+            let mut ids: Vec<&str> =
+                stages.filter(|stage| !stage.1.is_empty()).map(|stage| stage.0).collect();
+            // Each instance has been asked.
+            ids.dedup();
             let what = format!(
                 "there is an upgrade of `{of}`, and no operator of this name, or state of one, with keyed state: there are {}",
                 if ids.is_empty() { "none".into() } else { ids.join(", ") }
@@ -116,6 +120,7 @@ impl Upgrades {
         if self.0.iter().any(|other| leads_on(&other) && !std::ptr::eq(other, upgrade)) {
             return Ok(());
         }
+        now.dedup();
         let what = format!(
             "the upgrade of `{of}` from `{old}` leads to `{new}`, which is not in its state: that is {}",
             now.join(", ")
@@ -136,8 +141,7 @@ impl Upgrades {
             return Err(Vec::new());
         }
         if !same((&old.key, &old.defs), (&new.key, &new.defs), true) {
-            let note = "keys cannot be changed: in which key group a key is, and which entries are of one key, would be others";
-            return Err(vec![note.into()]);
+            return Err(vec![KEYS.into()]);
         }
         let plans = plans(self, id, &old, &new)?;
         let changes = plans.iter().any(|plan| !matches!(plan, Plan::Same));

@@ -128,8 +128,7 @@ impl Walk<'_> {
 }
 
 fn copy<'a>(n: usize, bytes: &mut &'a [u8], out: &mut Vec<u8>) -> Result<&'a [u8], Fault> {
-    let (taken, rest) = bytes.split_at_checked(n).ok_or("it is cut short")?;
-    *bytes = rest;
+    let taken = bytes.split_off(..n).ok_or("it is cut short")?;
     out.extend_from_slice(taken);
     Ok(taken)
 }

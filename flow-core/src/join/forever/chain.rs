@@ -79,7 +79,7 @@ where
     F: Matching,
 {
     /// Each element with all of its key on the other side, whichever comes first: `(K, (L, R))`, at the later of both times where there
-    /// is event time. Both sides are kept in memory for ever, or for as long as `.ttl(…)` behind it says.
+    /// is event time. Both sides are kept for ever, or for as long as `.ttl(…)` behind it says.
     ///
     /// ```
     /// # use flow_core::prelude::*;

@@ -9,9 +9,9 @@ use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, KeySlots, Mode, schema_of_two};
+use crate::state::{Form, Keep, KeySlots, Mode, schema_of_two};
 use crate::time::{Clock, Millis, Timestamp};
-use crate::window::base::Item;
+use crate::window::base::{FIRED_AT_ONCE, Item};
 use crate::window::saved::take;
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -35,6 +35,25 @@ struct Sides<L, R> {
 impl<L, R> Default for Sides<L, R> {
     fn default() -> Self {
         Sides { left: VecDeque::new(), right: VecDeque::new() }
+    }
+}
+
+impl<L, R> Sides<L, R> {
+    fn write<M>(&self, out: &mut Vec<u8>) -> Result<()>
+    where
+        L: Keep<M>,
+        R: Keep<M>,
+    {
+        write::<M, L>(&self.left, out)?;
+        write::<M, R>(&self.right, out)
+    }
+
+    fn read<M>(bytes: &mut &[u8]) -> Result<Self>
+    where
+        L: Keep<M>,
+        R: Keep<M>,
+    {
+        Ok(Sides { left: read::<M, L>(bytes)?, right: read::<M, R>(bytes)? })
     }
 }
 
@@ -72,7 +91,12 @@ impl<Q, L, R, S, N, M: Mode> ForeverHead<Q, L, R, S, N, M> {
     fn expire(&mut self) {
         let (Some(clock), Some(_)) = (&self.clock, self.ttl) else { return };
         self.now = self.now.max(clock.wall().0);
+        let mut looked = 0;
         while let Some((_, slot)) = self.going.pop_front_if(|(until, _)| *until <= self.now) {
+            if looked % FIRED_AT_ONCE == 0 {
+                self.keys.make_room(FIRED_AT_ONCE);
+            }
+            looked += 1;
             let Some(entry) = self.keys.get(slot) else { continue };
             let Sides { left, right } = &mut entry.value;
             let mut gone = 0;
@@ -156,11 +180,21 @@ where
         if self.ttl.is_some() {
             self.expired = cx.metrics().counter(&format!("{}.expired", self.meta.id()));
         }
-        Ok(())
+        let form = Form {
+            write: Sides::write::<M>,
+            beside: |_, _| (),
+            read: |mut value, _| Sides::read::<M>(&mut value),
+        };
+        self.keys.spill(cx.space(&self.meta)?, form)
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, R>>, n: usize) {
         self.expire();
+        self.keys.make_room(n);
         items.by_ref().take(n).for_each(|item| self.add(item));
     }
 
@@ -183,10 +217,7 @@ where
     /// key -> ( count ( until time value )^count )^2        little-endian: u32, i64
     /// ```
     fn begin_save(&mut self, out: &Groups) -> Result<()> {
-        self.keys.begin_save(out, &[], hash_key, |sides, out| {
-            write::<M, L>(&sides.left, out)?;
-            write::<M, R>(&sides.right, out)
-        })
+        self.keys.begin_save(out, &[], hash_key, Sides::write::<M>)
     }
 
     fn save_more(&mut self, left: &mut usize) -> bool {
@@ -200,7 +231,7 @@ where
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         Q::kept(|| {
             each_entry(bytes, &mut |_, key, mut value| {
-                let sides = Sides { left: read::<M, L>(&mut value)?, right: read::<M, R>(&mut value)? };
+                let sides = Sides::<L, R>::read::<M>(&mut value)?;
                 let left = sides.left.iter().map(|kept| kept.until);
                 let times: Vec<i64> = left.chain(sides.right.iter().map(|kept| kept.until)).collect();
                 let slot = self.keys.put_back(key, hash_key, sides)?;

@@ -12,7 +12,7 @@ use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, KeySlots, Mode, schema_of_two};
+use crate::state::{Form, Keep, KeySlots, Mode, schema_of_two};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
 use crate::window::saved::take;
@@ -129,6 +129,7 @@ where
     /// Emits what waits, while rows are free to leave.
     fn drain(&mut self) {
         self.free = ROWS_AT_ONCE;
+        self.table.make_room(FIRED_AT_ONCE);
         for _ in 0..FIRED_AT_ONCE {
             if self.free == 0 {
                 return;
@@ -163,11 +164,21 @@ where
         let [left, right] = [cx.inputs_of(0), cx.inputs_of(1)];
         (self.left_inputs, self.open) = (left, right);
         self.waited = cx.metrics().counter(&format!("{}.waited", self.meta.id()));
-        Ok(())
+        let form: Form<Vec<R>> = Form {
+            write: |rights, out| write::<M, R>(rights, out),
+            beside: |_, _| (),
+            read: |value, _| read_rights::<M, R>(value),
+        };
+        self.table.spill(cx.space(&self.meta)?, form)
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, R>>, n: usize) {
         self.free = ROWS_AT_ONCE;
+        self.table.make_room(n);
         items.by_ref().take(n).for_each(|item| self.add(item));
     }
 
@@ -222,10 +233,7 @@ where
     /// 1                    those that wait, as `waiting.rs` says
     /// ```
     fn begin_save(&mut self, out: &Groups) -> Result<()> {
-        self.table.begin_save(out, TABLE, hash_key, |rights, out| {
-            out.extend_from_slice(&u32::try_from(rights.len()).unwrap_or(u32::MAX).to_le_bytes());
-            rights.iter().try_for_each(|right| right.write(out))
-        })?;
+        self.table.begin_save(out, TABLE, hash_key, |rights, out| write::<M, R>(rights, out))?;
         self.waiting.begin_save(out, WAITING)
     }
 
@@ -240,18 +248,26 @@ where
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         Q::kept(|| {
             let mut waiting = Vec::new();
-            each_entry(bytes, &mut |section, key, mut value| {
+            each_entry(bytes, &mut |section, key, value| {
                 if section == WAITING {
                     waiting.push(read::<M, Q, L>(key, value, hash_key)?);
                     return Ok(());
                 }
-                let count = u32::from_le_bytes(take(&mut value)?);
-                let rights: Result<Vec<R>> = (0..count).map(|_| R::read(&mut value)).collect();
-                self.table.put_back(key, hash_key, rights?).map(drop)
+                self.table.put_back(key, hash_key, read_rights::<M, R>(value)?).map(drop)
             })?;
             waiting.sort_unstable_by_key(|(number, _)| *number);
             waiting.into_iter().for_each(|(_, left)| self.waiting.push(left));
             Ok(())
         })
     }
+}
+
+fn write<M, R: Keep<M>>(rights: &[R], out: &mut Vec<u8>) -> Result<()> {
+    out.extend_from_slice(&u32::try_from(rights.len()).unwrap_or(u32::MAX).to_le_bytes());
+    rights.iter().try_for_each(|right| right.write(out))
+}
+
+fn read_rights<M, R: Keep<M>>(mut value: &[u8]) -> Result<Vec<R>> {
+    let count = u32::from_le_bytes(take(&mut value)?);
+    (0..count).map(|_| R::read(&mut value)).collect()
 }

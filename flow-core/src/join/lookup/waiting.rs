@@ -8,7 +8,7 @@
 //! do: the first checkpoint behind that begins anew.
 
 use crate::checkpoint::records::{Part, broken};
-use crate::checkpoint::{Groups, Section};
+use crate::checkpoint::{Groups, Section, is_restored};
 use crate::error::Result;
 use crate::state::{Keep, Mode, Only, read_all};
 use crate::time::Timestamp;
@@ -163,6 +163,8 @@ pub fn read<M, Q: Keep<M>, L: Keep<M>>(
     let number = key.try_into().map_err(|_| broken("it is not the number of one that waits"))?;
     let route = Q::read(&mut value)?;
     let time = Timestamp(i64::from_le_bytes(take(&mut value)?));
-    let item = Item { hash: hash_of(&route), time, route, load: read_all::<M, L>(value)? };
+    let hash = hash_of(&route);
+    is_restored(hash);
+    let item = Item { hash, time, route, load: read_all::<M, L>(value)? };
     Ok((u64::from_le_bytes(number), item))
 }

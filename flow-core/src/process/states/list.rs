@@ -18,7 +18,7 @@ type Entry<T> = (T, Cell<i64>);
 /// from the first use of their key. When the last has gone the state of the key begins anew.
 ///
 /// A long list is kept in pages: of a checkpoint of changes, and on the way to a state backend, only those are written that have changed. [`push`](Self::push) and
-/// [`pop_front`](Self::pop_front) cost the same however long it is; [`iter`](Self::iter) and [`retain`](Self::retain) load all of it.
+/// [`pop_front`](Self::pop_front) cost the same however long it is, and touch a page only now and then; [`iter`](Self::iter) and [`retain`](Self::retain) load all of it.
 ///
 /// ```
 /// use flow_core::process::ListState;
@@ -28,7 +28,7 @@ type Entry<T> = (T, Cell<i64>);
 /// assert_eq!((last.iter().sum::<i32>(), last.pop_front(), last.len()), (3, Some(1), 1));
 /// ```
 pub struct ListState<T> {
-    /// Those behind what lies in a store: all, if nothing does. In a call none has expired: [`Entries::at`] stands before it.
+    /// Those in memory. In a call none has expired: [`Entries::at`] stands before it.
     entries: VecDeque<Entry<T>>,
     /// What there is of pages, once there are some.
     paged: RefCell<Option<Box<Paged<T>>>>,
@@ -116,7 +116,7 @@ impl<T> ListState<T> {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.entries.len() + self.paged.borrow().as_ref().map_or(0, |paged| paged.others())
+        self.entries.len() + self.paged.borrow().as_ref().map_or(0, |paged| paged.in_store())
     }
 
     /// Whether there is none.

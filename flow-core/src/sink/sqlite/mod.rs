@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::metrics::Counter;
 use crate::stage::{Commit, OpenCx};
 use crate::time::Timestamp;
+use crate::unpack::Unpack;
 use database::Database;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -206,8 +207,7 @@ struct SqliteCommitter {
 }
 
 fn batch_of(staged: &[u8]) -> Option<(u64, u64)> {
-    let (batch, count) = staged.split_at_checked(8)?;
-    Some((u64::from_le_bytes(batch.try_into().ok()?), u64::from_le_bytes(count.try_into().ok()?)))
+    Unpack::all(staged, |bytes| Some((bytes.u64()?, bytes.u64()?)))
 }
 
 impl Committer for SqliteCommitter {

@@ -3,6 +3,7 @@
 //! A row is kept as its values, one after the other: a byte that says which, and then: nothing for null (0), 8 bytes for an integer (1) and a
 //! float (2), a length (4) and the bytes for text (3) and a blob (4). Little-endian.
 
+use crate::unpack::Unpack;
 use rusqlite::types::{ToSql, ToSqlOutput, Value};
 
 /// A record whose fields are the parameters `?1`, `?2` … of a statement: a tuple of what is [`rusqlite::ToSql`], up to 12.
@@ -89,29 +90,17 @@ fn long(bytes: &mut Vec<u8>, kind: u8, value: &[u8]) {
 }
 
 /// The row; nothing where they are not a row's bytes.
-pub(super) fn decode(mut bytes: &[u8]) -> Option<Vec<Value>> {
-    let mut values = Vec::new();
-    while let Some((kind, rest)) = bytes.split_first() {
-        bytes = rest;
+pub(super) fn decode(bytes: &[u8]) -> Option<Vec<Value>> {
+    let (mut bytes, mut values) = (Unpack::new(bytes), Vec::new());
+    while let Some(kind) = bytes.u8() {
         values.push(match kind {
             0 => Value::Null,
-            1 => Value::Integer(i64::from_le_bytes(take(&mut bytes, 8)?.try_into().ok()?)),
-            2 => Value::Real(f64::from_le_bytes(take(&mut bytes, 8)?.try_into().ok()?)),
-            3 => Value::Text(String::from_utf8(taken_long(&mut bytes)?.to_vec()).ok()?),
-            4 => Value::Blob(taken_long(&mut bytes)?.to_vec()),
+            1 => Value::Integer(i64::from_le_bytes(bytes.array()?)),
+            2 => Value::Real(f64::from_le_bytes(bytes.array()?)),
+            3 => Value::Text(String::from_utf8(bytes.bytes()?.to_vec()).ok()?),
+            4 => Value::Blob(bytes.bytes()?.to_vec()),
             _ => return None,
         });
     }
     Some(values)
-}
-
-fn taken_long<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = u32::from_le_bytes(take(bytes, 4)?.try_into().ok()?);
-    take(bytes, usize::try_from(length).ok()?)
-}
-
-fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (taken, rest) = bytes.split_at_checked(length)?;
-    *bytes = rest;
-    Some(taken)
 }

@@ -2,7 +2,7 @@
 
 use super::super::{from_iter, from_vec, generate};
 use super::{Run, config};
-use crate::source::Source;
+use crate::source::{Reader, Source};
 use crate::testing::{Script, Step};
 use crate::time::Timestamp;
 use proptest::prelude::*;
@@ -49,6 +49,28 @@ proptest! {
         let _ = from_iter(0..10).resume((), &bytes, &mut cx);
         let _ = from_vec(vec![1, 2, 3]).resume(0, &bytes, &mut cx);
         let _ = Script::of(vec![vec![Step::Item(1, Timestamp(1))]]).resume(0, &bytes, &mut cx);
+    }
+}
+
+/// It goes on where it has the numbers that have been read, and with no fewer.
+#[test]
+fn a_generator_of_fewer_numbers_than_were_read_is_refused() {
+    let clock = std::sync::Arc::new(crate::time::VirtualClock::new());
+    let mut cx = super::cx(&clock);
+    for (splits, split, read) in
+        [(1, 0, 0), (1, 0, 700), (3, 1, 0), (3, 0, 700), (3, 1, 1_024), (3, 2, 1_500)]
+    {
+        let mut reader = generate(20_000, |i| i).splits(splits).open(split, &mut cx).unwrap();
+        let mut all = 0;
+        reader.poll(&mut |i| all = i + 1, read).unwrap();
+        let position = reader.position().unwrap();
+        let mut resume = |n| generate(n, |i| i).splits(splits).resume(split, &position, &mut cx).map(drop);
+        resume(all).unwrap();
+        if all > 0 {
+            let error = resume(all - 1).unwrap_err().to_string();
+            let text = format!("had given {all} numbers at the checkpoint, and has {} now", all - 1);
+            assert!(error.contains(&text), "{error}");
+        }
     }
 }
 

@@ -31,6 +31,12 @@ pub trait StateBackend: Send + Sync {
     fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>>;
 }
 
+impl<B: StateBackend + ?Sized> StateBackend for Arc<B> {
+    fn begin(&self, job: &str, tables: usize) -> Result<Arc<dyn StateStores>> {
+        (**self).begin(job, tables)
+    }
+}
+
 /// The stores of one run of a job. When the last of them is dropped nothing is left of them.
 pub trait StateStores: Send + Sync {
     /// How many bytes of state one table is to keep in memory at most, beside what the stores themselves take.

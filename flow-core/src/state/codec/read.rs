@@ -25,6 +25,11 @@ struct Reader<'de> {
     depth: usize,
 }
 
+#[cold]
+fn out_of_range() -> CodecError {
+    CodecError::new("a number is out of the range of its type")
+}
+
 impl<'de> Reader<'de> {
     fn take(&mut self, n: usize) -> Result<&'de [u8]> {
         let (taken, rest) =
@@ -40,7 +45,41 @@ impl<'de> Reader<'de> {
     }
 
     /// A varint of a number with so many bits.
+    #[inline]
     fn varint(&mut self, bits: u32) -> Result<u128> {
+        if bits > u64::BITS { self.long_varint(bits) } else { self.short_varint(bits).map(u128::from) }
+    }
+
+    /// The same of 64 bits at most, as nearly all are.
+    #[inline]
+    fn short_varint(&mut self, bits: u32) -> Result<u64> {
+        if let [byte @ 0..0x80, rest @ ..] = self.bytes {
+            self.bytes = rest;
+            return Ok((*byte).into());
+        }
+        self.longer_varint(bits)
+    }
+
+    fn longer_varint(&mut self, bits: u32) -> Result<u64> {
+        let mut n = 0;
+        let most = bits.div_ceil(7) as usize;
+        for (at, byte) in self.bytes.iter().enumerate().take(most) {
+            let (part, shift) = (u64::from(byte & 0x7f), 7 * at as u32);
+            // What reaches beyond the type is no number of it.
+            if shift + 7 > bits && part >> (bits - shift) != 0 {
+                return Err(out_of_range());
+            }
+            n |= part << shift;
+            if *byte < 0x80 {
+                self.bytes = &self.bytes[at + 1..];
+                return Ok(n);
+            }
+        }
+        Err(if self.bytes.len() < most { CodecError::new("it is cut short") } else { out_of_range() })
+    }
+
+    #[cold]
+    fn long_varint(&mut self, bits: u32) -> Result<u128> {
         let mut n = 0u128;
         for at in 0..bits.div_ceil(7) {
             let [byte] = self.array()?;
@@ -54,7 +93,7 @@ impl<'de> Reader<'de> {
                 return Ok(n);
             }
         }
-        Err(CodecError::new("a number is out of the range of its type"))
+        Err(out_of_range())
     }
 
     fn zigzag(&mut self, bits: u32) -> Result<i128> {

@@ -27,7 +27,28 @@ impl Writer<'_> {
         done
     }
 
-    fn varint(&mut self, mut n: u128) {
+    #[inline]
+    fn varint(&mut self, n: u128) {
+        match u64::try_from(n) {
+            Ok(n @ 0..0x80) => self.out.push(n as u8),
+            Ok(n) => self.short_varint(n),
+            Err(_) => self.long_varint(n),
+        }
+    }
+
+    fn short_varint(&mut self, mut n: u64) {
+        let (mut bytes, mut last) = ([0; 10], 0);
+        while n >= 0x80 {
+            bytes[last] = n as u8 | 0x80;
+            n >>= 7;
+            last += 1;
+        }
+        bytes[last] = n as u8;
+        self.out.extend_from_slice(&bytes[..=last]);
+    }
+
+    #[cold]
+    fn long_varint(&mut self, mut n: u128) {
         while n >= 0x80 {
             self.out.push(n as u8 | 0x80);
             n >>= 7;

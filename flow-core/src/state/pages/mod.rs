@@ -6,6 +6,7 @@
 //!
 //! **A page is in one place**, as an entry is (`spill.rs`): in the memory of its owner, or in the store of the state backend. An owner that
 //! has been read from the store has its pages there until it asks for them, one by one. Without a backend all pages are in memory.
+//! Where an owner takes one after the other out, those that follow are read together, as copies that are good until their page changes.
 //!
 //! **Checkpoints** have pages in a section of their own, beside that of the entries, in the key group of the owner's key:
 //!
@@ -15,9 +16,10 @@
 //!
 //! Of a checkpoint of changes only those that have changed. Owners have numbers, which are unique in a key group: larger than all that an
 //! instance has seen. Whoever goes, whether forgotten, replaced or taken out of the table, says by being dropped that its pages are gone. The store has them as
-//! `2 group^2 owner^8 page^8`, with notes as in `flight.rs`.
+//! `2 group^2 owner^8 page^8`, with notes as in `flight.rs` (`store.rs`).
 
 mod pager;
+mod store;
 mod task;
 
 pub(super) use pager::{GonePages, write_gone};

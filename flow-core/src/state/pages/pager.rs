@@ -1,17 +1,12 @@
 //! Where the pages of a table's entries go.
 
-use super::super::backend::{Changes, Space};
-use super::super::flight::{Flights, Kind};
-use crate::checkpoint::records::{broken, framed};
+use super::super::backend::Space;
+use super::store::{StoreKey, Stored, store_key};
+use crate::checkpoint::records::{framed, removed};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-const KIND: Kind = Kind { records: 2, notes: 3 };
-
-/// Bytes of changes that wait to be written together, about.
-const CHANGES: usize = 1 << 16;
 
 /// So many runs of pages that are gone are kept for the next checkpoint; beyond that it is whole.
 const GONE_MAX: usize = if cfg!(test) { 8 } else { 1 << 16 };
@@ -29,7 +24,7 @@ pub(crate) struct Limits {
     pub elements: (usize, usize),
 }
 
-const LIMITS: Limits = Limits { few: 16, inline: 1024, page: 1024, elements: (8, 1024) };
+const LIMITS: Limits = Limits { few: 16, inline: 512, page: 120, elements: (8, 1024) };
 
 #[cfg(not(test))]
 fn limits() -> Limits {
@@ -63,7 +58,7 @@ pub(crate) type GonePages = (usize, u64, Range<u64>);
 pub(crate) struct Pager(Arc<Mutex<Inner>>);
 
 struct Inner {
-    space: Option<Space>,
+    pages: Stored,
     limits: Limits,
     /// The number of the next owner.
     next: u64,
@@ -73,9 +68,6 @@ struct Inner {
     noting: bool,
     /// There was too much of it.
     lost: bool,
-    changes: Changes,
-    waiting: usize,
-    flights: Flights,
 }
 
 /// The key of a page in a checkpoint.
@@ -98,28 +90,16 @@ pub(super) fn record(owner: u64, page: u64, elements: &[u8], out: &mut Vec<u8>) 
     framed(1, elements, out);
 }
 
-/// The elements in the record of a page.
-fn elements_of(record: &[u8]) -> Result<Vec<u8>> {
-    use crate::checkpoint::records::{Record, Records};
-    match Records(record).next() {
-        Some(Ok(Record::Put { value, .. })) => Ok(value.to_vec()),
-        _ => Err(broken("a page is not in its store")),
-    }
-}
-
 impl Pager {
     /// Of a table whose entries go to `space`, if there is one.
     pub fn new(space: Option<Space>) -> Self {
         Pager(Arc::new(Mutex::new(Inner {
-            space,
+            pages: Stored::new(space),
             limits: limits(),
             next: 1,
             gone: Vec::new(),
             noting: false,
             lost: false,
-            changes: Changes::default(),
-            waiting: 0,
-            flights: Flights::new(KIND),
         })))
     }
 
@@ -129,13 +109,14 @@ impl Pager {
 
     /// Whether there is a store.
     pub fn has_store(&self) -> bool {
-        self.lock().space.is_some()
+        self.lock().pages.is_open()
     }
 
     /// The table ends: nobody asks for pages any more, nor for what has gone.
     pub fn close(&self) {
         let mut inner = self.lock();
-        (inner.space, inner.noting) = (None, false);
+        inner.pages.close();
+        inner.noting = false;
     }
 
     /// See [`Limits`].
@@ -162,20 +143,12 @@ impl Pager {
     /// A checkpoint: the pages in the store, or those of them that have changed, go to `section` of `out`, as they are now.
     pub fn begin_save(&self, out: &Groups, section: Section, whole: bool) {
         while !self.save_more(&mut usize::MAX.clone()) {}
-        let mut inner = self.lock();
-        inner.flush();
-        let Inner { space, flights, .. } = &mut *inner;
-        if let Some(space) = space {
-            flights.begin(space, out, section, whole);
-        }
+        self.lock().pages.begin_save(out, section, whole);
     }
 
     /// Goes on with it, as far as `left` allows; whether all is written.
     pub fn save_more(&self, left: &mut usize) -> bool {
-        let mut inner = self.lock();
-        inner.waiting = 0;
-        let Inner { space, flights, changes, .. } = &mut *inner;
-        space.as_ref().is_none_or(|space| flights.more(space, changes, left))
+        self.lock().pages.save_more(left)
     }
 }
 
@@ -184,27 +157,6 @@ pub(in super::super) fn write_gone(gone: &[GonePages], section: &Section, out: &
     for (group, owner, pages) in gone {
         for page in pages.clone() {
             out.remove(section, *group, &key_of(*owner, page));
-        }
-    }
-}
-
-impl Inner {
-    fn flush(&mut self) {
-        if let Some(space) = &self.space
-            && !self.changes.is_empty()
-        {
-            if let Err(error) = space.store.write(&self.changes) {
-                space.report(error);
-            }
-            self.changes.clear();
-        }
-        self.waiting = 0;
-    }
-
-    fn wait(&mut self, bytes: usize) {
-        self.waiting += bytes;
-        if self.waiting >= CHANGES {
-            self.flush();
         }
     }
 }
@@ -227,12 +179,8 @@ impl Home {
         self.pager.has_store()
     }
 
-    fn key(&self, page: u64) -> [u8; 19] {
-        let mut key = [KIND.records; 19];
-        key[1..3].copy_from_slice(&(self.group as u16).to_be_bytes());
-        key[3..11].copy_from_slice(&self.owner.to_be_bytes());
-        key[11..].copy_from_slice(&page.to_be_bytes());
-        key
+    fn key(&self, page: u64) -> StoreKey {
+        store_key(self.group, self.owner, page)
     }
 
     /// Appends the record of a page to those of a checkpoint.
@@ -240,14 +188,16 @@ impl Home {
         record(self.owner, page, elements, out);
     }
 
-    /// Puts a page into the store; `changed` says whether it is not as the last checkpoint has it.
+    /// The same of a page that is gone.
+    pub fn removed(&self, page: u64, out: &mut Vec<u8>) {
+        removed(&key_of(self.owner, page), out);
+    }
+
+    /// Puts a page into the store, where it is not; `changed` says whether it is not as the last checkpoint has it.
     pub fn put(&self, page: u64, changed: bool, elements: &[u8]) {
-        let (mut inner, key) = (self.pager.lock(), self.key(page));
-        inner.changes.put(&key, |out| record(self.owner, page, elements, out));
-        if changed && let Some(note) = inner.flights.note(&key) {
-            inner.changes.put(&note, |_| {});
-        }
-        inner.wait(elements.len() + 64);
+        let mut new = Vec::with_capacity(elements.len() + 24);
+        record(self.owner, page, elements, &mut new);
+        self.pager.lock().pages.put(self.key(page), changed, new);
     }
 
     /// A copy of a page in the store.
@@ -255,23 +205,22 @@ impl Home {
     /// # Errors
     /// When it cannot be read.
     pub fn look(&self, page: u64) -> Result<Vec<u8>> {
-        let mut inner = self.pager.lock();
-        inner.flush();
-        let mut found = Vec::new();
-        let Some(space) = &inner.space else { return Err(broken("a page has no store")) };
-        space.store.get(&self.key(page), &mut found)?;
-        elements_of(&found)
+        self.pager.lock().pages.look(&self.key(page))
     }
 
-    /// Takes pages out of the store.
+    /// Takes the first of these pages, which are all there, out of the store.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn take(&self, pages: Range<u64>) -> Result<Vec<u8>> {
+        self.pager.lock().pages.take(self.key(pages.start), &self.key(pages.end))
+    }
+
+    /// Takes pages out of the store that nobody needs.
     pub fn forget(&self, pages: Range<u64>) {
-        let mut inner = self.pager.lock();
-        if inner.space.is_none() {
-            return;
-        }
-        for page in pages {
-            inner.changes.remove(&self.key(page));
-            inner.wait(64);
+        let stored = &mut self.pager.lock().pages;
+        if stored.is_open() {
+            pages.for_each(|page| drop(stored.remove(self.key(page))));
         }
     }
 
@@ -296,8 +245,6 @@ impl Home {
     /// Ends the job: a page could not be read.
     #[cold]
     pub fn report(&self, error: crate::error::Error) {
-        if let Some(space) = &self.pager.lock().space {
-            space.report(error);
-        }
+        self.pager.lock().pages.report(error);
     }
 }

@@ -43,9 +43,7 @@ pub(crate) fn take<T: DeserializeOwned>(bytes: &mut &[u8]) -> Result<T, Fault> {
 
 /// Takes `n` bytes.
 pub(crate) fn take_bytes<'a>(bytes: &mut &'a [u8], n: usize) -> Result<&'a [u8], Fault> {
-    let (taken, rest) = bytes.split_at_checked(n).ok_or("it is cut short")?;
-    *bytes = rest;
-    Ok(taken)
+    bytes.split_off(..n).ok_or_else(|| "it is cut short".into())
 }
 
 /// A number of elements.

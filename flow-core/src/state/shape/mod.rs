@@ -36,5 +36,6 @@ mod layout;
 mod node;
 #[cfg(feature = "state-processor")]
 mod parse;
-#[cfg(all(test, feature = "state-processor"))]
+#[cfg(test)]
+#[cfg(feature = "state-processor")]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::lifting::Lifting;
 use super::open::Windows;
-use super::saved::{restore, write};
+use super::saved::{form, restore, write};
 use super::spec::Counted;
 use crate::aggregate::{Aggregate, Overflow};
 use crate::checkpoint::Groups;
@@ -118,7 +118,12 @@ where
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
         self.aggregate.open(cx, &self.meta);
-        Ok(())
+        let key = self.key.clone();
+        self.keys.spill_alone(cx.space(&self.meta)?, move |k| key.hash(k), form::<M, A::Acc>())
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<CountItem<X, F, A, L>>, n: usize) {
@@ -151,6 +156,7 @@ where
             }
             for _ in 0..FIRED_AT_ONCE {
                 let Some((key, mut windows)) = self.keys.pop() else {
+                    self.keys.finish_save();
                     self.keys.clear();
                     self.saved = false;
                     return Fire::Done;

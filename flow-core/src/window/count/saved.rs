@@ -9,10 +9,10 @@
 use super::open::Windows;
 use crate::checkpoint::each_entry;
 use crate::error::Result;
-use crate::state::{Keep, Mode, Pane, read_all};
+use crate::state::{Form, Keep, Mode, Pane, read_all};
 use crate::time::Timestamp;
 use crate::window::saved::take;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 /// Writes the windows of a key.
 pub fn write<M, A: Keep<M>>(windows: &Windows<A>, out: &mut Vec<u8>) -> Result<()> {
@@ -25,6 +25,23 @@ pub fn write<M, A: Keep<M>>(windows: &Windows<A>, out: &mut Vec<u8>) -> Result<(
     })
 }
 
+/// How the windows of a key are written down where they leave the memory.
+pub fn form<M, A: Keep<M>>() -> Form<Windows<A>> {
+    Form { write: write::<M, A>, beside: |_, _| (), read: |value, _| read::<M, A>(value) }
+}
+
+/// Reads what [`write`] wrote.
+fn read<M, A: Keep<M>>(mut value: &[u8]) -> Result<Windows<A>> {
+    let [born, seen, shown, full, last] = numbers(&mut value)?;
+    let last = Timestamp(last.cast_signed());
+    let mut open = VecDeque::new();
+    while !value.is_empty() {
+        let start = Timestamp(i64::from_le_bytes(take(&mut value)?));
+        open.push_back((start, A::read(&mut value)?));
+    }
+    Ok(Windows { open, seen, shown, full, last, born })
+}
+
 /// Adds the keys of a group.
 pub fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
     keys: &mut Pane<K, Windows<A>, M>,
@@ -33,22 +50,19 @@ pub fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
 ) -> Result<()> {
     K::kept(|| {
         let mut all = Vec::new();
-        each_entry(bytes, &mut |_, key, mut value| {
-            let key = read_all::<M, K>(key)?;
-            let [born, seen, shown, full, last] = numbers(&mut value)?;
-            let last = Timestamp(last.cast_signed());
-            let mut open = VecDeque::new();
-            while !value.is_empty() {
-                let start = Timestamp(i64::from_le_bytes(take(&mut value)?));
-                open.push_back((start, A::read(&mut value)?));
-            }
-            all.push((key, Windows { open, seen, shown, full, last, born }));
+        each_entry(bytes, &mut |_, key, value| {
+            all.push((read_all::<M, K>(key)?, read::<M, A>(value)?));
             Ok(())
         })?;
+        // All keys with one hash are of one key group, so they come together.
+        let mut hashes = HashSet::new();
         all.sort_unstable_by_key(|(_, windows)| windows.born);
         for (key, windows) in all {
-            let born = keys.len() as u64;
-            keys.push(hash_of(&key), key, Windows { born, ..windows }, &hash_of);
+            let (hash, born) = (hash_of(&key), keys.len() as u64);
+            if !hashes.insert(hash) {
+                keys.share(hash);
+            }
+            keys.push(hash, key, Windows { born, ..windows }, &hash_of);
         }
         Ok(())
     })

@@ -2,7 +2,7 @@
 
 use super::open::{Keys, Open, find, insert, joined, unite};
 use super::queue::{Entry, Queue, is_due};
-use super::saved::{restore, write};
+use super::saved::{form, restore, write};
 use super::spec::Gap;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::checkpoint::Groups;
@@ -232,10 +232,15 @@ where
         self.faults = cx.faults().clone();
         self.late = cx.metrics().counter(&format!("{}.late", self.meta.id()));
         self.aggregate.open(cx, &self.meta);
-        Ok(())
+        self.state.keys.spill(cx.space(&self.meta)?, form::<M, A::Acc>())
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<SessionItem<X, F, G, A, P>>, n: usize) {
+        self.state.keys.make_room(n);
         for item in items.by_ref().take(n) {
             if self.failed {
                 return;
@@ -257,6 +262,7 @@ where
             if !self.next.room() {
                 return Fire::Paused;
             }
+            self.state.keys.make_room(FIRED_AT_ONCE);
             for _ in 0..FIRED_AT_ONCE {
                 let Some(entry) = self.state.queue.pop(self.watermark) else { return Fire::Done };
                 self.look_at(entry);

@@ -9,7 +9,7 @@ use super::open::Open;
 use super::queue::Entry;
 use crate::checkpoint::each_entry;
 use crate::error::Result;
-use crate::state::{Keep, Mode};
+use crate::state::{Form, Keep, Mode};
 use crate::time::Timestamp;
 use crate::window::saved::take;
 use crate::window::spec::saturate;
@@ -30,6 +30,33 @@ fn bounds(start: Timestamp, end: i128, born: u64, fired: bool, out: &mut Vec<u8>
     out.push(u8::from(fired));
 }
 
+/// How the sessions of a key are written down where they leave the memory: when they are looked at next beside it.
+pub fn form<M, A: Keep<M>>() -> Form<VecDeque<Open<A>>> {
+    Form {
+        write: write::<M, A>,
+        beside: |sessions, out| {
+            sessions.iter().for_each(|session| out.extend_from_slice(&session.queued.to_le_bytes()));
+        },
+        read: |value, mut beside| {
+            let mut sessions = read::<M, A>(value)?;
+            for session in &mut sessions {
+                session.queued = i128::from_le_bytes(take(&mut beside)?);
+            }
+            Ok(sessions)
+        },
+    }
+}
+
+/// Reads what [`write`] wrote.
+fn read<M, A: Keep<M>>(mut value: &[u8]) -> Result<VecDeque<Open<A>>> {
+    let mut sessions = VecDeque::new();
+    while !value.is_empty() {
+        let session: Open<A> = take_bounds(&mut value)?.with(A::read(&mut value)?);
+        sessions.push_back(session);
+    }
+    Ok(sessions)
+}
+
 /// Adds the keys of a group. Returns how far the watermark had surely come: to the last end that has fired. (That of a session
 /// that has not fired lies behind it, so the same bound tells the two apart as before.)
 pub fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
@@ -40,12 +67,8 @@ pub fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
 ) -> Result<Timestamp> {
     let mut passed = Timestamp::MIN;
     K::kept(|| {
-        each_entry(bytes, &mut |_, key, mut value| {
-            let mut sessions = VecDeque::new();
-            while !value.is_empty() {
-                let session: Open<A> = take_bounds(&mut value)?.with(A::read(&mut value)?);
-                sessions.push_back(session);
-            }
+        each_entry(bytes, &mut |_, key, value| {
+            let mut sessions = read::<M, A>(value)?;
             for session in &mut sessions {
                 session.queued = session.due(lateness);
                 // Instances that are one now may have given the same numbers; those given from here on are new.

@@ -39,7 +39,7 @@ where
             let Base { key, aggregate, .. } = &self.base;
             let inside = Inside { key, aggregate, panes: &self.panes, low: behind, high: window.end };
             for part in inside.slices().filter_map(|(_, other)| inside.part(other, hash, k)) {
-                right = Some(inside.joined(right, part)?);
+                right = Some(inside.joined(right, &part)?);
             }
             let all = inside.before(&left, right.as_ref())?;
             let value = aggregate.take_result(all);
@@ -66,7 +66,7 @@ where
         while start >= first {
             while let Some((_, other)) = slices.next_if(|(open, _)| open.span.start >= start) {
                 if let Some(part) = inside.part(other, hash, k) {
-                    left = Some(inside.before(part, left.as_ref())?);
+                    left = Some(inside.before(&part, left.as_ref())?);
                 }
             }
             lefts.extend(left.clone());

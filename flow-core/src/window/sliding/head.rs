@@ -1,17 +1,18 @@
 //! The operator of sliding windows over slices: adds elements to slices, and fires windows that the watermark has passed.
 
+use super::composed::Composed;
 use super::running::{Inside, Joined, Running};
 use super::slices::Slices;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::checkpoint::Groups;
 use crate::checkpoint::records::Part;
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::KeyFn;
+use crate::op::{KeyFn, KeyTypes};
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, Mode, schema_of};
+use crate::state::{Keep, Mode, Only, schema_of};
 use crate::time::{Millis, Timestamp};
-use crate::window::base::{Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
+use crate::window::base::{Accu, Base, FIRED_AT_ONCE, Item, ItemOf, MergedOf, PanesOf, Row};
 use crate::window::late::Policy;
 use crate::window::merging::Merged;
 use crate::window::panes::Panes;
@@ -33,7 +34,12 @@ pub struct SlidingHead<X, F: KeyFn<X>, A: Aggregate<F::Value>, P, S, N, M: Mode,
     /// The window that is being given out, and how many entries of `running` have been looked at.
     firing: Option<Span>,
     given: usize,
+    /// The same of one that is not in memory; then `running` has nothing.
+    composed: ComposedOf<X, F, A, M>,
 }
+
+/// What a pipeline of mode `M` has of [`Composed`].
+type ComposedOf<X, F, A, M> = <M as Mode>::Only<Composed<<F as KeyTypes<X>>::Key, Accu<X, F, A>>>;
 
 impl<X, F, A, P, S, N, M, R> SlidingHead<X, F, A, P, S, N, M, R>
 where
@@ -49,7 +55,8 @@ where
     pub fn new(base: Base<X, F, A, P, S, N>, slices: Slices, running: R) -> Self {
         let (panes, never) = (Panes::default(), i128::MIN);
         let (firing, given) = (None, 0);
-        SlidingHead { base, slices, panes, running, low: never, high: never, next: never, firing, given }
+        let (low, high, next, composed) = (never, never, never, Default::default());
+        SlidingHead { base, slices, panes, running, low, high, next, firing, given, composed }
     }
 
     /// Takes one item for any slice, or none.
@@ -88,6 +95,7 @@ where
     /// An element has joined a slice of which a window has fired.
     fn join(&mut self, slice: Span, joined: Joined<'_, F::Key, A::In>) -> Result<(), Overflow> {
         let (hash, key) = (joined.hash, joined.key);
+        self.keep_running();
         if (self.low..self.high).contains(&slice.start) {
             let Base { key, aggregate, .. } = &self.base;
             let inside = Inside { key, aggregate, panes: &self.panes, low: self.low, high: self.high };
@@ -140,8 +148,41 @@ where
         Some(first.max(self.next))
     }
 
+    /// What runs looks at its slices: once they have left the memory it is of no use. It is made again of those of a later window.
+    #[inline(always)]
+    fn keep_running(&mut self) {
+        if self.panes.scattered_within(self.low, self.high) {
+            self.running.clear();
+            self.high = self.low;
+        }
+    }
+
+    /// Where slices of `window` are not in memory: it is composed as they are read. Whether it is.
+    #[inline(always)]
+    fn compose(&mut self, window: Span) -> bool {
+        let Some(composed) = self.composed.get() else { return false };
+        if !self.panes.scattered_within(window.start, window.end) {
+            return false;
+        }
+        let slots: Vec<usize> =
+            self.panes.spans.within(window.start, window.end).map(|open| open.slot).collect();
+        for slot in &slots {
+            if let Some(slice) = self.panes.table(*slot) {
+                slice.leave();
+            }
+        }
+        composed.begin(slots);
+        self.running.clear();
+        (self.low, self.high, self.next) = (window.start, window.start, window.start);
+        self.panes.fire_within(window.start, window.end);
+        true
+    }
+
     /// The slices of `window` enter that have not yet.
     fn enter(&mut self, window: Span) -> Result<(), Overflow> {
+        if self.compose(window) {
+            return Ok(());
+        }
         self.leave(window.start)?;
         let Base { key, aggregate, .. } = &self.base;
         for (_, slice) in self.panes.within(self.high, window.end) {
@@ -155,6 +196,7 @@ where
     /// No window before `start` is to fire any more: the slices leave that are in none of the others.
     fn leave(&mut self, start: i128) -> Result<(), Overflow> {
         self.next = start;
+        self.keep_running();
         if start >= self.high {
             self.running.clear();
             self.high = start;
@@ -175,6 +217,22 @@ where
         loop {
             if !self.base.next.room() {
                 return Fire::Paused;
+            }
+            if let Some(parts) = self.composed.get().and_then(Composed::parts) {
+                for _ in 0..FIRED_AT_ONCE {
+                    match parts.next::<X, F, A, M>(&self.panes, &self.base.key, &self.base.aggregate) {
+                        Ok(Some((k, acc))) => {
+                            let value = self.base.aggregate.take_result(acc);
+                            self.base.emit(window, k, value);
+                        }
+                        done => {
+                            self.composed.get().into_iter().for_each(Composed::end);
+                            self.check(done.map(drop));
+                            return Fire::Done;
+                        }
+                    }
+                }
+                continue;
             }
             for _ in 0..FIRED_AT_ONCE {
                 let Base { key, aggregate, .. } = &self.base;
@@ -228,7 +286,14 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.base.open_with(cx);
-        Ok(())
+        let (key, mut space) = (self.base.key.clone(), self.base.space(cx)?);
+        // What runs takes as much again.
+        space.iter_mut().for_each(|space| space.share /= 2);
+        self.panes.spill(space, move |k| key.hash(k))
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<ItemOf<X, F, A, P>>, n: usize) {

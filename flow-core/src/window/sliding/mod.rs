@@ -7,10 +7,12 @@
 //! * `head`: the operator: slices, late elements, firing as a cursor;
 //! * `running`: what the slices of the current window come to, kept up to date as slices enter and leave: by `invert` or `stacks`, in a
 //!   `table`;
+//! * `composed`: a window of which slices are not in memory;
 //! * `again`: the results that an element within the lateness changes;
 //! * `each`: where the order of records matters or accumulators do not merge: a pane for each window.
 
 mod again;
+mod composed;
 mod each;
 mod head;
 mod invert;

@@ -6,6 +6,7 @@ use crate::op::{KeyFn, KeyTypes};
 use crate::state::{Mode, Pane};
 use crate::window::base::{Accu, PanesOf};
 use crate::window::spans::Open;
+use std::borrow::Cow;
 
 /// The table of a slice of a window over `X`.
 pub type Slice<X, F, A, M> = Pane<<F as KeyTypes<X>>::Key, Accu<X, F, A>, M>;
@@ -26,8 +27,8 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, M: Mode> Inside<'_, X, F, A, M> {
     }
 
     /// What a slice has of a key.
-    pub fn part<'s>(&self, slice: &'s Slice<X, F, A, M>, hash: u64, k: &F::Key) -> Option<&'s A::Acc> {
-        slice.find(hash, |other| self.key.same(other, k)).map(|entry| &entry.1)
+    pub fn part<'s>(&self, slice: &'s Slice<X, F, A, M>, hash: u64, k: &F::Key) -> Option<Cow<'s, A::Acc>> {
+        slice.look(hash, |other| self.key.same(other, k))
     }
 
     /// What all slices have of a key, from the oldest to the newest.
@@ -35,7 +36,7 @@ impl<X, F: KeyFn<X>, A: Aggregate<F::Value>, M: Mode> Inside<'_, X, F, A, M> {
         let hash = self.key.hash(k);
         let mut total = None;
         for part in self.slices().filter_map(|(_, slice)| self.part(slice, hash, k)) {
-            total = Some(self.joined(total, part)?);
+            total = Some(self.joined(total, &part)?);
         }
         Ok(total)
     }

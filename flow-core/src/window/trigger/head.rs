@@ -3,7 +3,7 @@
 use super::chain::TriggerItem;
 use super::open::{NEVER, Now, Open, find, is_passed, joined};
 use super::places::Places;
-use super::saved::{begin_save, restore};
+use super::saved::{begin_save, form, restore};
 use super::spec::Rules;
 use crate::aggregate::{Aggregate, Algebra, Overflow};
 use crate::checkpoint::Groups;
@@ -268,10 +268,15 @@ where
         self.base.open_with(cx);
         self.clock = Arc::clone(cx.clock());
         self.now = self.clock.wall();
-        Ok(())
+        self.state.keys.spill(self.base.space(cx)?, form::<M, A::Acc>())
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<TriggerItem<X, F, W, A, P>>, n: usize) {
+        self.state.keys.make_room(n);
         for item in items.by_ref().take(n) {
             if self.base.failed {
                 return;
@@ -310,6 +315,7 @@ where
             if !self.base.next.room() {
                 return Fire::Paused;
             }
+            self.state.keys.make_room(FIRED_AT_ONCE);
             for _ in 0..FIRED_AT_ONCE {
                 if let Some(entry) = self.state.clocked.pop(self.now) {
                     self.tick_at(entry);

@@ -11,7 +11,7 @@ use super::open::Open;
 use crate::checkpoint::records::Part;
 use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
-use crate::state::{Keep, Mode};
+use crate::state::{Form, Keep, Mode};
 use crate::time::{Millis, Timestamp};
 use crate::window::saved::take;
 use crate::window::session::Entry;
@@ -35,6 +35,34 @@ pub fn begin_save<M: Mode, K: Keep<M>, A: Keep<M>>(
         out.put_everywhere(&out.section(Part::Head, REACHED, &[]), &[], &reached);
     }
     Ok(())
+}
+
+/// How the windows of a key are written down where they leave the memory: when they are looked at next beside it.
+pub fn form<M, A: Keep<M>>() -> Form<VecDeque<Open<A>>> {
+    Form {
+        write: write::<M, A>,
+        beside: |windows, out| {
+            let times = windows.iter().flat_map(|window| [window.queued, window.ticking]);
+            times.for_each(|time| out.extend_from_slice(&time.to_le_bytes()));
+        },
+        read: |value, mut beside| {
+            let mut windows = read::<M, A>(value)?;
+            for window in &mut windows {
+                (window.queued, window.ticking) = (time(&mut beside)?, time(&mut beside)?);
+            }
+            Ok(windows)
+        },
+    }
+}
+
+/// Reads what [`write`] wrote.
+fn read<M, A: Keep<M>>(mut value: &[u8]) -> Result<VecDeque<Open<A>>> {
+    let mut windows = VecDeque::new();
+    while !value.is_empty() {
+        let window: Open<A> = take_bounds(&mut value)?.with(A::read(&mut value)?);
+        windows.push_back(window);
+    }
+    Ok(windows)
 }
 
 fn write<M, A: Keep<M>>(windows: &VecDeque<Open<A>>, out: &mut Vec<u8>) -> Result<()> {
@@ -69,11 +97,7 @@ pub fn restore<M: Mode, K: Keep<M>, A: Keep<M>>(
                 state.reached = state.reached.max(reached);
                 return Ok(());
             }
-            let mut windows = VecDeque::new();
-            while !value.is_empty() {
-                let window: Open<A> = take_bounds(&mut value)?.with(A::read(&mut value)?);
-                windows.push_back(window);
-            }
+            let windows = read::<M, A>(value)?;
             let slot = state.keys.put_back(key, &hash_of, windows)?;
             let Some(windows) = state.keys.get(slot) else { return Ok(()) };
             for window in &mut windows.value {

@@ -1,9 +1,12 @@
 //! A list of which some elements are not in memory, or have been written to pages.
 //!
 //! Elements have numbers, from that of the first that there is. A page has a fixed count of them, `length`: page `p` those from
-//! `p * length` on, as far as they are still there. What follows the last full page stands in the entry itself, with what is said of the
-//! pages ([`Header`]). In memory they are neighbours all the same: nothing is looked for in pages but those that lie in the store, which
-//! are one run, `stored`, with elements in memory before and behind it.
+//! `p * length` on. What has no page stands in the entry itself, with what is said of the pages ([`Header`]): what follows the last full
+//! page, and what is before the first. So a push writes a page when as many have been pushed as one has, `pop_front` reads one when as many have
+//! been taken, and else neither touches any.
+//!
+//! In memory they are neighbours all the same: nothing is looked for in pages but those that lie in the store, which are one run, `stored`,
+//! with elements in memory before and behind it.
 
 use super::Entry;
 use crate::checkpoint::records::broken;
@@ -13,9 +16,20 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What stands in an entry of pages: owner, number of the first element, page behind the last, elements of a page, then what the list knows of
-/// the times of its elements: `oldest` and `mixed`.
+/// What stands in an entry of pages: owner, number of the first element, page behind the last, elements of a page and, from bit 16 on, how many
+/// elements in the entry are before the pages; then what the list knows of the times of its elements: `oldest` and `mixed`. Where none is
+/// before them the first page may lack elements that have been taken out, as all first pages did once.
 pub(super) type Header = (u64, u64, u64, u64, i64, bool);
+
+/// See [`Header`]: elements of a page, and how many are before the first.
+pub(super) fn packed(length: u64, front: u64) -> u64 {
+    front << 16 | length
+}
+
+/// What [`packed`] has made.
+pub(super) fn unpacked(packed: u64) -> (u64, u64) {
+    (packed & 0xffff, packed >> 16)
+}
 
 /// Reads a page.
 pub(super) type ReadPage<T> = fn(&[u8]) -> Result<Vec<(T, i64)>>;
@@ -27,12 +41,14 @@ pub(super) struct Paged<T> {
     pub length: u64,
     /// The number of the first element.
     pub first: u64,
-    /// The elements before those in the store; they are all of one page.
-    pub front: VecDeque<Entry<T>>,
+    /// Where pages are in the store: how many elements in memory are before them.
+    pub front: usize,
     /// The pages in the store.
     pub stored: Range<u64>,
     /// Pages that are in the last checkpoint as they are in memory.
     pub clean: Range<u64>,
+    /// No page before this one is in a checkpoint, nor will be.
+    pub begin: u64,
     /// Pages before this one may be in a checkpoint.
     pub written: u64,
     /// None where no page can be in the store.
@@ -49,18 +65,23 @@ impl<T> Paged<T> {
             home,
             length,
             first: 0,
-            front: VecDeque::new(),
+            front: 0,
             stored: none.clone(),
             clean: none,
+            begin: 0,
             written: 0,
             read: None,
             left: false,
         }
     }
 
-    /// The page of the first element.
+    /// The first page that there is to be, where elements before it stand in the entry.
     pub fn first_page(&self) -> u64 {
-        self.first / self.length
+        if self.stored.is_empty() {
+            self.begin.max(self.first.div_ceil(self.length))
+        } else {
+            self.stored.start
+        }
     }
 
     /// The numbers of the elements of a page that are still there.
@@ -68,100 +89,101 @@ impl<T> Paged<T> {
         self.first.max(page * self.length)..(page + 1) * self.length
     }
 
-    /// The number of the first element behind the store.
-    pub fn behind(&self) -> u64 {
-        if self.stored.is_empty() { self.first } else { self.stored.end * self.length }
+    /// How many elements in memory are before those in the store, and the number of the first that is behind.
+    pub fn behind(&self) -> (usize, u64) {
+        if self.stored.is_empty() { (0, self.first) } else { (self.front, self.stored.end * self.length) }
     }
 
     /// How many elements lie in the store.
-    fn in_store(&self) -> usize {
+    pub fn in_store(&self) -> usize {
         if self.stored.is_empty() {
             return 0;
         }
-        (self.stored.end * self.length - self.first.max(self.stored.start * self.length)) as usize
+        (self.stored.end * self.length - self.first) as usize - self.front
     }
 
-    /// How many elements are not behind the store.
-    pub fn others(&self) -> usize {
-        self.front.len() + self.in_store()
+    fn read(&self, bytes: &[u8], page: u64) -> Result<Vec<(T, i64)>> {
+        let read = self.read.ok_or_else(|| broken("nobody can read a page"))?;
+        checked(read(bytes)?, self.numbers(page))
     }
 
     /// A page that lies in the store.
     pub fn look(&self, page: u64) -> Result<Vec<(T, i64)>> {
-        let read = self.read.ok_or_else(|| broken("nobody can read a page"))?;
-        checked(read(&self.home.look(page)?)?, self.numbers(page))
+        self.read(&self.home.look(page)?, page)
     }
 
-    /// Takes the page out of the store that is the first there, or else the last; whether it could be read.
-    fn load(&mut self, first: bool, to: &mut VecDeque<Entry<T>>) -> bool {
-        let page = if first { self.stored.start } else { self.stored.end - 1 };
-        let elements = match self.look(page) {
-            Ok(elements) => elements,
-            Err(error) => {
-                self.home.report(error);
-                // The job ends; until then there are none.
-                self.front.clear();
-                (self.first, self.stored) = (self.behind(), 0..0);
-                return false;
-            }
-        };
-        self.home.forget(page..page + 1);
-        if first {
-            self.stored.start += 1;
-            self.clean.start = self.clean.start.max(page + 1);
-            to.extend(elements.into_iter().map(entry));
-        } else {
-            self.stored.end -= 1;
-            self.clean.end = self.clean.end.min(page);
-            elements.into_iter().rev().for_each(|element| to.push_front(entry(element)));
+    /// The job ends, as a page could not be read; until then there are none.
+    #[cold]
+    fn lost(&mut self, error: crate::error::Error) {
+        self.home.report(error);
+        self.first = self.stored.end * self.length - self.front as u64;
+        (self.front, self.stored) = (0, 0..0);
+    }
+
+    /// The first element is in memory, if there is one.
+    fn bring_first(&mut self, entries: &mut VecDeque<Entry<T>>) {
+        if self.front == 0 && !self.stored.is_empty() {
+            self.bring_page(entries);
         }
-        true
     }
 
-    /// Everything is in memory, in `entries`.
+    /// Takes the first page out of the store.
+    #[cold]
+    #[inline(never)]
+    fn bring_page(&mut self, entries: &mut VecDeque<Entry<T>>) {
+        let page = self.stored.start;
+        let elements = match self.home.take(self.stored.clone()).and_then(|bytes| self.read(&bytes, page)) {
+            Ok(elements) => elements,
+            Err(error) => return self.lost(error),
+        };
+        self.stored.start += 1;
+        self.clean.start = self.clean.start.max(self.stored.start);
+        self.front = if self.stored.is_empty() { 0 } else { elements.len() };
+        entries.reserve(elements.len());
+        elements.into_iter().rev().for_each(|element| entries.push_front(entry(element)));
+    }
+
+    /// Everything is in memory.
     #[cold]
     pub fn load_all(&mut self, entries: &mut VecDeque<Entry<T>>) {
-        while !self.stored.is_empty() && self.load(false, entries) {}
-        self.join(entries);
-    }
-
-    /// What is before the store goes to what is behind it, where nothing is in it.
-    fn join(&mut self, entries: &mut VecDeque<Entry<T>>) {
         if self.stored.is_empty() {
-            self.front.drain(..).rev().for_each(|entry| entries.push_front(entry));
+            return;
         }
+        let behind = entries.split_off(self.front);
+        for page in self.stored.clone() {
+            match self.home.take(page..self.stored.end).and_then(|bytes| self.read(&bytes, page)) {
+                Ok(elements) => entries.extend(elements.into_iter().map(entry)),
+                Err(error) => {
+                    entries.truncate(self.front);
+                    self.lost(error);
+                    break;
+                }
+            }
+        }
+        entries.extend(behind);
+        self.clean.end = self.clean.end.min(self.stored.start);
+        (self.front, self.stored) = (0, 0..0);
     }
 
     /// The first element is in memory, if there is one: when it was written.
     pub fn first_written(&mut self, entries: &mut VecDeque<Entry<T>>) -> Option<i64> {
-        if self.front.is_empty() && !self.stored.is_empty() {
-            let mut front = std::mem::take(&mut self.front);
-            self.load(true, &mut front);
-            self.front = front;
-            self.join(entries);
-        }
-        self.front.front().or_else(|| entries.front()).map(|first| first.1.get())
+        self.bring_first(entries);
+        entries.front().map(|first| first.1.get())
     }
 
     /// Takes the first element out.
     pub fn pop_front(&mut self, entries: &mut VecDeque<Entry<T>>) -> Option<T> {
-        self.first_written(entries)?;
-        let (value, _) = self.front.pop_front().or_else(|| entries.pop_front())?;
-        let before = self.first_page();
+        self.bring_first(entries);
+        let (value, _) = entries.pop_front()?;
         self.first += 1;
-        let now = self.first_page();
-        let changed = if self.first.is_multiple_of(self.length) { now } else { now + 1 };
-        self.clean.start = self.clean.start.max(changed);
-        if now > before && before < self.written {
-            self.home.gone(before..now);
-        }
+        self.front = self.front.saturating_sub(1);
         Some(value)
     }
 
     /// All elements are in memory, some have left from the midst of them, or their times have changed: there are `len` now.
     pub fn changed(&mut self, len: usize) {
         self.clean = 0..0;
-        let end = ((self.first + len as u64) / self.length).max(self.first_page());
+        let end = ((self.first + len as u64) / self.length).max(self.begin);
         if end < self.written {
             self.home.gone(end..self.written);
             self.written = end;
@@ -175,8 +197,8 @@ impl<T> Drop for Paged<T> {
             if !self.stored.is_empty() {
                 self.home.forget(self.stored.clone());
             }
-            if self.first_page() < self.written {
-                self.home.gone(self.first_page()..self.written);
+            if self.begin < self.written {
+                self.home.gone(self.begin..self.written);
             }
         }
     }

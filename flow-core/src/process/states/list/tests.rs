@@ -2,6 +2,7 @@
 //! they are.
 
 mod cost;
+mod reading;
 
 use super::super::{Entries, Moment};
 use super::{ListState, Now, Ttl};
@@ -323,43 +324,6 @@ proptest! {
     #[test]
     fn a_list_in_pages_is_the_same(ttl in ttls(), instances in 1..3usize, store in any::<bool>(), actions in actions()) {
         lists_are_the_same(ttl, instances, store, actions);
-    }
-}
-
-/// The user's own serialisation knows of no pages.
-#[test]
-fn a_list_stands_by_itself_where_nobody_asks_for_pages() {
-    with_limits(SMALL, || {
-        let (mut table, _) = table(true);
-        table.reserve(1, hash);
-        let list = &mut table.entry(hash(&7), |k| *k == 7, || (7, Default::default())).1.0;
-        (0..100).for_each(|n| list.push(n));
-        table.reserve(1, hash);
-        let list = &mut table.find(hash(&7), |k| *k == 7).unwrap().1.0;
-        list.push(100);
-        assert_eq!(list.pop_front(), Some(0));
-        let bytes = postcard::to_allocvec(&*list).unwrap();
-        let mut back: ListState<u64> = postcard::from_bytes(&bytes).unwrap();
-        assert!(back.iter().copied().eq(1..=100) && list.iter().copied().eq(1..=100));
-    });
-}
-
-/// What says of pages is not read where there are none.
-#[test]
-fn pages_that_are_not_there_are_missed() {
-    let header = Some((1u64, 0u64, 2u64, 8u64, 0i64, false));
-    let bytes = postcard::to_allocvec(&(Vec::<(u64, i64)>::new(), header)).unwrap();
-    let error = read_all::<Durable, ListState<u64>>(&bytes).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("not at hand"), "{error}");
-    for header in
-        [(1, 0, u64::MAX, u64::MAX, 0, false), (1, u64::MAX, u64::MAX, 1, 0, false), (1, 3, 9, 0, 0, false)]
-    {
-        let bytes = postcard::to_allocvec(&(Vec::<(u64, i64)>::new(), Some(header))).unwrap();
-        let _ = read_all::<Durable, ListState<u64>>(&bytes);
-        let (table, _) = table(false);
-        let mut pages = table.restoring(0).unwrap();
-        let _ = pages.read(|| read_all::<Durable, ListState<u64>>(&bytes));
-        assert_eq!(pages.finish(), 0);
     }
 }
 

@@ -13,6 +13,7 @@ use super::names::{Found, recognize};
 use super::place::{failed, remove_if_empty, sync_names};
 use crate::error::{Error, Result};
 use crate::sink::sink_error;
+use crate::unpack::Unpack;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,23 +50,23 @@ pub(super) fn encode(folder: &Path, parts: &[StagedPart]) -> Vec<u8> {
 /// # Errors
 /// What is wrong with the bytes.
 pub(super) fn decode(bytes: &[u8]) -> Result<(String, Vec<StagedPart>), String> {
-    let mut rest = Rest(bytes);
-    let version = rest.take(1)?[0];
+    let mut rest = Unpack::new(bytes);
+    let version = rest.u8().ok_or(SHORT)?;
     if version != VERSION {
         return Err(format!("version {version} is not known, only {VERSION}"));
     }
-    let folder = rest.text()?;
-    let count = rest.number()?;
+    let folder = text(&mut rest)?;
+    let count = rest.u32().ok_or(SHORT)?;
     let mut parts = Vec::new();
     for _ in 0..count {
-        let bytes = rest.take(8)?.try_into().map_or(0, u64::from_le_bytes);
-        let (staged, last) = (rest.text()?, rest.text()?);
+        let bytes = rest.u64().ok_or(SHORT)?;
+        let (staged, last) = (text(&mut rest)?, text(&mut rest)?);
         let (Some(Found::Staged(_)), Some(Found::Final(_))) = (in_folder(&staged), in_folder(&last)) else {
             return Err(format!("`{staged}` and `{last}` are no names of staged and final files"));
         };
         parts.push(StagedPart { bytes, staged, last });
     }
-    if rest.0.is_empty() { Ok((folder, parts)) } else { Err(format!("{} bytes too many", rest.0.len())) }
+    if rest.is_over() { Ok((folder, parts)) } else { Err(format!("{} bytes too many", rest.left())) }
 }
 
 /// What a name below the folder stands for, if it is one: a file, or one in a sub-folder.
@@ -76,24 +77,11 @@ fn in_folder(path: &str) -> Option<Found> {
     if inside { recognize(name).filter(|_| !name.contains('\\')) } else { None }
 }
 
-struct Rest<'a>(&'a [u8]);
+const SHORT: &str = "they end too early";
 
-impl<'a> Rest<'a> {
-    fn take(&mut self, bytes: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self.0.split_at_checked(bytes).ok_or("they end too early")?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn number(&mut self) -> Result<u32, String> {
-        Ok(self.take(4)?.try_into().map_or(0, u32::from_le_bytes))
-    }
-
-    fn text(&mut self) -> Result<String, String> {
-        let bytes = self.number()?;
-        let text = self.take(usize::try_from(bytes).unwrap_or(usize::MAX))?;
-        String::from_utf8(text.to_vec()).map_err(|_| "a name is no UTF-8".to_owned())
-    }
+fn text(rest: &mut Unpack<'_>) -> Result<String, String> {
+    let text = rest.bytes().ok_or(SHORT)?;
+    String::from_utf8(text.to_vec()).map_err(|_| "a name is no UTF-8".to_owned())
 }
 
 /// Gives all of `parts` their final names; those that have them already are passed over. `was` is where the folder was when they were staged.
