@@ -13,8 +13,9 @@ mod sorter;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use file::{Reading, Writing};
 pub use memory::Memory;
-pub(crate) use memory::MemoryLimit;
+pub(crate) use memory::{MemoryLimit, Share};
 pub(crate) use merge::Merge;
 pub(crate) use sorter::Sorter;
 

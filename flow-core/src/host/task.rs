@@ -90,10 +90,10 @@ impl Task {
 
     /// Whether a ring has news for it: a batch, the end of a sender, or room.
     pub fn has_news(&mut self) -> bool {
-        if self.is_source() && !self.is_done() && self.orders.begun() > self.barriers {
+        let Some(stage) = &mut self.stage else { return false };
+        if (self.inputs.is_empty() || stage.takes_orders()) && self.orders.begun() > self.barriers {
             return true;
         }
-        let Some(stage) = &mut self.stage else { return false };
         // It may have waited for room for what it saves.
         if stage.is_saving() && self.saves.has_room() {
             return true;
@@ -177,7 +177,7 @@ impl Task {
             stage.stop();
         }
         let asked = self.orders.begun();
-        if asked > self.barriers && self.inputs.is_empty() {
+        if asked > self.barriers && (self.inputs.is_empty() || stage.takes_orders()) {
             self.barriers = asked;
             stage.barrier(asked);
             self.unflushed.get_or_insert(now);

@@ -17,33 +17,52 @@ pub struct Unbounded;
 #[derive(Debug, Clone, Copy)]
 pub struct Batch;
 
-/// Whether a stream ends: [`Bounded`], [`Unbounded`] or [`Batch`].
+/// The stream is in the body of a loop, where each superstep is a batch. See [`Stream::iterate`](super::Stream::iterate).
+#[derive(Debug, Clone, Copy)]
+pub struct Superstep;
+
+/// Whether a stream ends: [`Bounded`], [`Unbounded`], [`Batch`] or [`Superstep`].
 pub trait Bounds: Send + 'static {
     /// The bounds of this stream and another of bounds `B` together.
     type With<B: Bounds>: Bounds;
     /// Those of the same stream where it has been made to end.
     type Ending: Finite;
+    /// The bounds of this stream from outside, met by one in a loop.
+    type Looped: Bounds;
     /// Whether only the last row of a key or window leaves, at the end.
     const IS_BATCH: bool = false;
+    /// Whether it is in a loop.
+    const IS_LOOPED: bool = false;
 }
 impl Bounds for Bounded {
     type With<B: Bounds> = B;
     type Ending = Bounded;
+    type Looped = Superstep;
 }
 impl Bounds for Unbounded {
     type With<B: Bounds> = Unbounded;
     type Ending = Bounded;
+    type Looped = Unbounded;
 }
 impl Bounds for Batch {
     type With<B: Bounds> = B;
     type Ending = Batch;
+    type Looped = Superstep;
     const IS_BATCH: bool = true;
+}
+impl Bounds for Superstep {
+    type With<B: Bounds> = B::Looped;
+    type Ending = Superstep;
+    type Looped = Superstep;
+    const IS_BATCH: bool = true;
+    const IS_LOOPED: bool = true;
 }
 
 /// The stream ends by itself: [`Bounded`] or [`Batch`].
 pub trait Finite: Bounds {}
 impl Finite for Bounded {}
 impl Finite for Batch {}
+impl Finite for Superstep {}
 
 /// The source can go back to an earlier position.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +89,7 @@ impl Replay for Once {
 pub trait Kind: Send + 'static {
     /// What each record carries: `()`, or a [`Timestamp`] behind `event_time`.
     type Stamp: Stamp;
-    /// [`Bounded`], [`Unbounded`] or [`Batch`].
+    /// [`Bounded`], [`Unbounded`], [`Batch`] or [`Superstep`].
     type Bounds: Bounds;
     /// [`Replayable`] or [`Once`].
     type Replay: Replay;
@@ -82,6 +101,8 @@ pub trait Kind: Send + 'static {
     type Ending: Kind<Stamp = Self::Stamp, Bounds: Finite, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same in a batch.
     type Whole: Kind<Stamp = Self::Stamp, Bounds = Batch, Replay = Self::Replay, Mode = Self::Mode>;
+    /// The same in the body of a loop.
+    type Looped: Kind<Stamp = Self::Stamp, Bounds = Superstep, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same without event time.
     type Untimed: Kind<Stamp = (), Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same in a pipeline of mode `M`.
@@ -101,6 +122,7 @@ impl<S: Stamp, B: Bounds, R: Replay, M: Mode> Kind for Is<S, B, R, M> {
     type Timed = Is<Timestamp, B, R, M>;
     type Ending = Is<S, B::Ending, R, M>;
     type Whole = Is<S, Batch, R, M>;
+    type Looped = Is<S, Superstep, R, M>;
     type Untimed = Is<(), B, R, M>;
     type In<N: Mode> = Is<S, B, R, N>;
     type With<K: Kind<Stamp = S, Mode = M>> = Is<S, B::With<K::Bounds>, R::With<K::Replay>, M>;
@@ -125,6 +147,16 @@ impl<B: Bounds, R: Replay, M: Mode> HasEventTime for Is<Timestamp, B, R, M> {}
 pub trait Ends: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, B: Finite, R: Replay, M: Mode> Ends for Is<S, B, R, M> {}
+
+/// A kind of the body of a loop.
+#[diagnostic::on_unimplemented(
+    message = "there is no superstep here: this stream is not in the body of a loop",
+    label = "in no loop",
+    note = "use it inside of the closure of `iterate` or `iterate_delta`, on the stream that it is given"
+)]
+pub trait InSupersteps: Ends {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Superstep, R, M> {}
 
 /// A kind of which a batch can be made.
 #[diagnostic::on_unimplemented(

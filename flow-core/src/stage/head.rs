@@ -22,6 +22,8 @@ pub enum Fire {
     Done,
     /// There was no room; call again.
     Paused,
+    /// This checkpoint is to be taken here, of what is left to be fired too: of a head that [takes orders](Head::order).
+    Barrier(u64),
 }
 
 /// An operator at the beginning of a stage, taking items of type `M`.
@@ -54,12 +56,25 @@ pub trait Head<M>: Send + 'static {
     fn watermark(&mut self, w: Timestamp) {
         let _ = w;
     }
+    /// The watermark was at `w` at the checkpoint that the job starts from: it fires nothing again. Before its state comes back.
+    fn was_told(&mut self, w: Timestamp) {
+        self.watermark(w);
+    }
     /// An input has ended; those of the first edge come first.
     fn ended(&mut self, input: usize) {
         let _ = input;
     }
     /// All input has arrived; [`Head::fire`] will be called until it is done.
     fn end(&mut self) {}
+    /// Whether it goes on for long when all its input has come, as a source: then the coordinator asks it for checkpoints, since no barrier
+    /// comes from elsewhere.
+    fn takes_orders(&self) -> bool {
+        false
+    }
+    /// It is asked for checkpoint `id`: [`Fire::Barrier`] says when.
+    fn order(&mut self, id: u64) {
+        let _ = id;
+    }
     /// Emits what is due, as far as there is room.
     fn fire(&mut self) -> Fire {
         Fire::Done
@@ -170,6 +185,9 @@ pub(super) trait Work: Send {
     /// Puts the emptied buffers back into their batch.
     fn give_back(&mut self, input: usize, batch: &mut Batch);
     fn watermark(&mut self, w: Timestamp);
+    fn was_told(&mut self, w: Timestamp);
+    fn takes_orders(&self) -> bool;
+    fn order(&mut self, id: u64);
     fn ended(&mut self, input: usize);
     fn end(&mut self);
     fn fire(&mut self) -> Fire;
@@ -251,6 +269,18 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn watermark(&mut self, w: Timestamp) {
         self.head.watermark(w);
+    }
+
+    fn was_told(&mut self, w: Timestamp) {
+        self.head.was_told(w);
+    }
+
+    fn takes_orders(&self) -> bool {
+        self.head.takes_orders()
+    }
+
+    fn order(&mut self, id: u64) {
+        self.head.order(id);
     }
 
     fn ended(&mut self, input: usize) {

@@ -110,7 +110,9 @@ impl HeadStage {
             }
         }
         let fire = self.fire();
-        if fire == Fire::Done
+        if let Fire::Barrier(id) = fire {
+            self.save(id);
+        } else if fire == Fire::Done
             && let Mark::Barrier(id) = mark
         {
             self.begun = false;
@@ -362,7 +364,7 @@ impl Stage for HeadStage {
                 }
                 self.pass_idle();
             } else if let Some(mark) = self.due.front().copied() {
-                if self.act(mark) == Fire::Paused {
+                if self.act(mark) != Fire::Done {
                     // It may have paused with room downstream, so that the host is heard.
                     return Ok(Step::Worked);
                 }
@@ -399,7 +401,13 @@ impl Stage for HeadStage {
 
     fn stop(&mut self) {}
 
-    fn barrier(&mut self, _: u64) {}
+    fn takes_orders(&self) -> bool {
+        !self.ended && self.head.takes_orders()
+    }
+
+    fn barrier(&mut self, id: u64) {
+        self.head.order(id);
+    }
 
     fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()> {
         self.saving = Some(Saving::in_memory(whole, slice, self.kept.had.clone(), self.head.as_mut())?);

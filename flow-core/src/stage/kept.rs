@@ -85,7 +85,7 @@ impl Kept {
         }
         let watermark = watermark.unwrap_or(Timestamp::MIN);
         // Before its state, which may have to do with what is late.
-        head.watermark(watermark);
+        head.was_told(watermark);
         for group in restored.groups(&self.id, instance, instances) {
             let (group, history) = group?;
             let bytes = restored.upgraded(&self.id, group, merge(&history)?)?;

@@ -93,7 +93,11 @@ pub trait Stage: Send {
     fn tick(&mut self, now: i64);
     /// Asks a source to end as if its input had; other stages end by themselves.
     fn stop(&mut self);
-    /// Puts a checkpoint barrier at this place of a source's sequence; other stages get it over their edges.
+    /// Whether it is asked for checkpoints though it has inputs: they have ended, and it goes on.
+    fn takes_orders(&self) -> bool {
+        false
+    }
+    /// Puts a checkpoint barrier at this place of a source's sequence, or of one that takes orders; other stages get it over their edges.
     fn barrier(&mut self, id: u64);
     /// Begins to write its keyed state as it is now, whole or what has changed since it began the last time. Each step goes on with it, so
     /// far as `slice` says. For tests: in a job with checkpoints the barrier does it.

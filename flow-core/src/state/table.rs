@@ -324,7 +324,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         K: Keep<M>,
         V: Keep<M>,
     {
-        self.restore_each(bytes, hash_of, |_| ())
+        self.restore_each(bytes, hash_of, |_, _| ())
     }
 
     /// The same; `each` is told the hash of each key.
@@ -335,7 +335,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         &mut self,
         bytes: &[u8],
         hash_of: impl Fn(&K) -> u64,
-        mut each: impl FnMut(u64),
+        mut each: impl FnMut(u64, &(K, V)),
     ) -> Result<()>
     where
         K: Keep<M>,
@@ -351,7 +351,7 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
                 if let Record::Put { key, value } = record? {
                     let entry = (read_all::<M, K>(key)?, read_all::<M, V>(value)?);
                     let hash = hash_of(&entry.0);
-                    each(hash);
+                    each(hash, &entry);
                     self.reserve(1, &hash_of);
                     if let Some(over) = self.spilled.get().and_then(Spilled::on)
                         && !hashes.insert(hash)

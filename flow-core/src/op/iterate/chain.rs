@@ -1,57 +1,24 @@
 //! How a loop is put around its body.
 
-use super::entry::Entry;
+use super::back::{Back, Known};
+use super::entry::{Entry, Through};
 use super::exit::Exit;
-use super::turns::Turns;
+use super::handed::Handed;
+use super::returns::{Body, Leaves};
+use super::until::{Never, Until, When};
+use crate::aggregate::{Agg, Mergeable};
+use crate::error::{Error, ErrorKind};
+use crate::external::Spill;
 use crate::op::edges::{EdgePush, Forward, InTurn};
 use crate::op::kind::Ends;
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::time::Grid;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// The kind of the stream in the body: each superstep is a batch.
-pub type InLoop<K> = <<K as Kind>::Untimed as Kind>::Whole;
-
-/// What goes from the exits to the entries: each run of a job has its own, in the place of the one in the pipeline.
-pub(super) struct Handed<T> {
-    rounds: u64,
-    pub turns: Turns,
-    /// By entry.
-    worksets: Vec<Mutex<Vec<Vec<T>>>>,
-}
-
-impl<T> Handed<T> {
-    fn new(rounds: u64, entries: usize) -> Self {
-        let worksets = (0..entries).map(|_| Mutex::default()).collect();
-        Handed { rounds, turns: Turns::new(rounds), worksets }
-    }
-
-    /// That of the run.
-    fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self>
-    where
-        T: Send + 'static,
-    {
-        let entries = cx.parallelism();
-        cx.of_run().of(self, || Handed::new(self.rounds, entries))
-    }
-
-    /// From an exit.
-    pub fn give(&self, exit: usize, mut records: Vec<Vec<T>>) {
-        let workset = &self.worksets[exit % self.worksets.len()];
-        workset.lock().unwrap_or_else(PoisonError::into_inner).append(&mut records);
-    }
-
-    /// For an entry.
-    pub fn take(&self, entry: usize) -> Vec<Vec<T>> {
-        std::mem::take(&mut *self.worksets[entry].lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// For one of so many exits, when the loop is over: of each workset one takes all.
-    pub fn take_of(&self, exit: usize, exits: usize) -> Vec<Vec<T>> {
-        (exit..self.worksets.len()).step_by(exits).flat_map(|entry| self.take(entry)).collect()
-    }
-}
+pub type InLoop<K> = <<K as Kind>::Untimed as Kind>::Looped;
 
 /// The beginning of the body of a loop over what `C` gives.
 pub struct LoopStart<C, T> {
@@ -63,68 +30,101 @@ pub struct LoopStart<C, T> {
 
 impl<C: Clone, T> Clone for LoopStart<C, T> {
     fn clone(&self) -> Self {
-        LoopStart {
-            prev: self.prev.clone(),
-            of: Arc::clone(&self.of),
-            edge: self.edge.clone(),
-            meta: self.meta,
-        }
+        let (prev, of, edge) = (self.prev.clone(), Arc::clone(&self.of), self.edge.clone());
+        LoopStart { prev, of, edge, meta: self.meta }
     }
 }
 
-impl<C: Chain<Out: Send>> Chain for LoopStart<C, C::Out> {
+impl<C: Chain<Out: Spill>> Chain for LoopStart<C, C::Out> {
     type Out = C::Out;
     type Stamp = ();
     type Root = C::Root;
     fn build<N: Push<C::Out, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, &format!("at most {} supersteps", self.of.rounds));
+        let meta = cx.op(&self.meta, &at_most(self.of.rounds()));
+        if self.of.rounds() == 0 {
+            cx.fail(no_rounds(&meta));
+        }
         self.edge.listen(Grid::none());
         let handed = self.of.of_run(cx);
-        let stage =
-            HeadStage::new::<(C::Out, C::Stamp), _>(Entry::<C::Out, N, C::Stamp>::new(handed, next, meta));
+        let entry = Entry::<C::Out, _, C::Stamp>::new(handed, Through(next), meta);
+        let stage = HeadStage::new::<(C::Out, C::Stamp), _>(entry);
         cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::Rebalance)], stage);
         cx.out(&self.edge);
-        self.prev.build(cx, EdgePush::new(&self.edge, InTurn::default(), None), visit);
+        self.prev.build(cx, EdgePush::new(&self.edge, InTurn::default(), Some(meta)), visit);
     }
 }
 
-/// A loop with the body `B`.
-pub struct Iterated<B, T> {
-    body: B,
-    of: Arc<Handed<T>>,
-    edge: EdgeRef,
-    meta: Meta,
+/// What `explain` says of a loop.
+pub(super) fn at_most(rounds: u64) -> String {
+    match rounds {
+        u64::MAX => "supersteps until nothing comes back".to_owned(),
+        rounds => format!("at most {rounds} supersteps"),
+    }
 }
 
-impl<B: Clone, T> Clone for Iterated<B, T> {
+#[cold]
+pub(super) fn no_rounds(meta: &Meta) -> Error {
+    let what = "a loop of 0 supersteps: each record goes through the body once at least";
+    Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at())
+}
+
+/// A loop with the body `B`, which gives records `X`; what is done with them says `R`.
+pub struct Iterated<B, X, R: Leaves<X>, U: Until<R::Again> = Never> {
+    body: B,
+    of: Arc<Handed<R::Again>>,
+    until: U,
+    known: Known<U::Acc>,
+    edge: EdgeRef,
+    meta: Meta,
+    record: PhantomData<fn(X)>,
+}
+
+impl<B: Clone, X, R: Leaves<X>, U: Until<R::Again>> Clone for Iterated<B, X, R, U> {
     fn clone(&self) -> Self {
         Iterated {
             body: self.body.clone(),
             of: Arc::clone(&self.of),
+            until: self.until.clone(),
+            known: Arc::clone(&self.known),
             edge: self.edge.clone(),
             meta: self.meta,
+            record: PhantomData,
         }
     }
 }
 
-impl<B: Chain<Out: Send>> Chain for Iterated<B, B::Out> {
-    type Out = B::Out;
+impl<B, R, U> Chain for Iterated<B, B::Out, R, U>
+where
+    B: Chain<Out: Send>,
+    R: Leaves<B::Out, Again: Spill>,
+    U: Until<R::Again>,
+{
+    type Out = R::Out;
     type Stamp = ();
     type Root = B::Root;
-    fn build<N: Push<B::Out, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, "what the last superstep gave");
+    fn build<N: Push<R::Out, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
+        let meta = cx.op(&self.meta, "what the body gives");
         self.edge.listen(Grid::every());
         let handed = self.of.of_run(cx);
-        let stage = HeadStage::new::<(B::Out, B::Stamp), _>(Exit::<B::Out, N, B::Stamp>::new(handed, next));
+        let known = cx.of_run().of(&self.known, Default::default);
+        let back = Back::new(handed, self.until, known, meta);
+        let exit = Exit::<B::Out, R, N, B::Stamp, U>::new(back, next, meta.id());
+        let stage = HeadStage::new::<(B::Out, B::Stamp), _>(exit);
         cx.head(&meta, Count::Upstream, &[(self.edge.clone(), EdgeKind::Forward)], stage);
         cx.out(&self.edge);
         self.body.build(cx, EdgePush::new(&self.edge, Forward, None), visit);
     }
 }
 
-impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
+/// What `iterate` returns, around a body `B`.
+pub type Loop<T, B> = Iterated<<B as Body<T>>::Chain, <B as Body<T>>::Record, <B as Body<T>>::Rule>;
+
+/// What leaves a loop around a body `B`.
+pub type Left<T, B> = <<B as Body<T>>::Rule as Leaves<<B as Body<T>>::Record>>::Out;
+
+impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// Runs the records through `body` again and again, `rounds` times at most: what it gives is the workset of the next superstep; after the last it is the
-    /// result. A loop without records is over.
+    /// result. A loop without records is over; `rounds` of `u64::MAX` waits for that.
     ///
     /// A superstep is a batch of its own: `sum`, `fold` and whatever else gives one row for each key gives it at the end of each superstep, and begins anew. Streams
     /// from outside may be looked up in: `body` owns what it names.
@@ -139,20 +139,74 @@ impl<T: Send + 'static, K: Kind, C> Stream<T, K, C> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [8, 40]);
     /// ```
+    ///
+    /// A body that gives `Either`s says of each record whether it goes on: `Either::B` leaves the loop at once. Those that have not when the loop has come to its
+    /// bound are counted in `unfinished`.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # use flow_core::op::fork::Either;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let numbers = source(from_vec(vec![1u64, 3]));
+    /// let grown = numbers.iterate(10, |n| n.map(|n| if n + 1 < 4 { Either::A(n + 1) } else { Either::B(n + 1) }));
+    /// job.add(grown.collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [4, 4]);
+    /// ```
     #[track_caller]
-    pub fn iterate<L, B>(
+    pub fn iterate<B: Body<T>>(
         self,
         rounds: u64,
-        body: impl FnOnce(Stream<T, InLoop<K>, LoopStart<C, T>>) -> Stream<T, L, B>,
-    ) -> Stream<T, K::Untimed, Iterated<B, T>>
+        body: impl FnOnce(Stream<T, InLoop<K>, LoopStart<C, T>>) -> B,
+    ) -> Stream<Left<T, B>, K::Untimed, Loop<T, B>>
     where
         K: Ends,
-        L: Kind,
+        T: Spill,
     {
-        let of = Arc::new(Handed::new(rounds, 0));
-        let (edge, meta) = (EdgeRef::fresh(), Meta::new("iterate"));
+        let of = Arc::new(Handed::new(1, rounds));
+        let (edge, meta, back) = (EdgeRef::fresh(), Meta::new("iterate"), Meta::new("iterated"));
         let start = LoopStart { prev: self.chain, of: Arc::clone(&of), edge, meta };
-        let body = body(Stream::of(start)).chain;
-        Stream::of(Iterated { body, of, edge: EdgeRef::fresh(), meta: Meta::new("iterated") })
+        let body = body(Stream::of(start)).chain();
+        let edge = EdgeRef::fresh();
+        Stream::of(Iterated {
+            body,
+            of,
+            until: Never,
+            known: Known::default(),
+            edge,
+            meta: back,
+            record: PhantomData,
+        })
+    }
+}
+
+impl<T: 'static, K: Kind, B, X, R: Leaves<X>> Stream<T, K, Iterated<B, X, R>> {
+    /// The loop behind which it stands is over as soon as `condition` holds of what the aggregate makes of all records that came back in a superstep.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let numbers = source(from_vec(vec![1u64, 5]));
+    /// let grown = numbers.iterate(100, |n| n.map(|n| n * 2)).until(|a| a.max(|n| *n), |most| *most > 50);
+    /// job.add(grown.collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [16, 80]);
+    /// ```
+    pub fn until<A, F>(
+        self,
+        make: impl FnOnce(Agg<R::Again>) -> A,
+        condition: F,
+    ) -> Stream<T, K, Iterated<B, X, R, When<R::Again, A, F>>>
+    where
+        A: Mergeable<R::Again>,
+        F: Fn(&A::Out) -> bool + Clone + Send + 'static,
+    {
+        let Iterated { body, of, edge, meta, .. } = self.chain;
+        let until = When::new(make(Agg::new()), condition);
+        Stream::of(Iterated { body, of, until, known: Known::default(), edge, meta, record: PhantomData })
     }
 }

@@ -1,13 +1,19 @@
 //! The stage that gives the workset of each superstep to the body of a loop.
+//!
+//! In checkpoints, for each instance: `ID (workset)`, the records that are to be given to the body in this superstep, as `workset.rs` writes them; and
+//! `ID (turn)`, `state number entered own`: a byte, 0 where the input comes, 1 where it has come; the superstep, how many records have entered
+//! it, and how many of the input by this instance, little-endian `u64`s.
 
-use super::chain::Handed;
-use super::turns::Turn;
+use super::handed::Handed;
+use super::turns::{Place, Turn};
+use super::workset::{Giver, Workset};
 use crate::batch::Mark;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::external::{Memory, Spill};
 use crate::metrics::Counter;
-use crate::stage::push::forward_tail;
-use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
-use crate::time::Timestamp;
+use crate::stage::own::{Own, take};
+use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::time::{Grid, Timestamp};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,148 +22,260 @@ use std::vec::IntoIter;
 /// Records given between two looks at the room for them.
 const AT_ONCE: usize = 256;
 
-/// The head of the stage. The first superstep is the input, as it comes.
-pub(super) struct Entry<T, N, S> {
+/// The two ways from an entry.
+pub(super) trait Ways<T: 'static>: Tail {
+    /// Into the body.
+    fn push(&mut self, record: T);
+    /// Of the input.
+    fn input(&mut self, record: T);
+}
+
+/// The input goes through the body.
+pub(super) struct Through<N>(pub N);
+
+impl<T: 'static, N: Push<T, ()>> Ways<T> for Through<N> {
+    #[inline(always)]
+    fn push(&mut self, record: T) {
+        self.0.push(record, ());
+    }
+    #[inline(always)]
+    fn input(&mut self, record: T) {
+        self.0.push(record, ());
+    }
+}
+
+impl<N: Tail> Tail for Through<N> {
+    crate::stage::push::forward_tail!(0);
+}
+
+/// The head of the stage.
+pub(super) struct Entry<T, W, S> {
     handed: Arc<Handed<T>>,
     instance: usize,
     state: State<T>,
-    gate: Gate<T, N>,
+    next: W,
     /// All input has come.
     ended: bool,
     entered: u64,
+    /// The checkpoint that is asked for, and the last one whose barrier has passed.
+    ordered: u64,
+    barrier: u64,
     supersteps: Counter,
+    memory: Memory,
+    records: Own,
+    turn: Own,
+    faults: Faults,
     meta: Meta,
     stamp: PhantomData<fn(S)>,
 }
 
 enum State<T> {
     /// The input comes.
-    First,
+    Input,
     /// All of this superstep has been given.
     Given(u64),
-    Giving(u64, IntoIter<Vec<T>>, IntoIter<T>),
+    Giving(u64, Vec<Workset<T>>, Option<Giver<T>>),
 }
 
-/// The body, which has no room while others have not seen all of a superstep.
-struct Gate<T, N> {
-    handed: Arc<Handed<T>>,
-    /// The superstep that has been given.
-    waits: Option<u64>,
-    next: N,
-}
-
-impl<T: Send + 'static, N: Tail> Gate<T, N> {
-    fn is_open(&self) -> bool {
-        self.waits.is_none_or(|given| self.handed.turns.after(given) != Turn::Wait)
-    }
-}
-
-impl<T: Send + 'static, N: Tail> Tail for Gate<T, N> {
-    fn room(&mut self) -> bool {
-        // What has overflowed goes on also where the gate is closed: others wait for it.
-        let room = self.next.room();
-        room && self.is_open()
-    }
-    forward_tail!(next: open mark grid flush enough deadline tick);
-}
-
-impl<T: Send + 'static, N: Push<T, ()>, S> Entry<T, N, S> {
-    pub fn new(handed: Arc<Handed<T>>, next: N, meta: Meta) -> Self {
-        let gate = Gate { handed: Arc::clone(&handed), waits: None, next };
+impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
+    pub fn new(handed: Arc<Handed<T>>, next: W, meta: Meta) -> Self {
         Entry {
             handed,
             instance: 0,
-            state: State::First,
-            gate,
+            state: State::Input,
+            next,
             ended: false,
             entered: 0,
+            ordered: 0,
+            barrier: 0,
             supersteps: Counter::default(),
+            memory: Memory::default(),
+            records: Own::part(meta, "workset"),
+            turn: Own::part(meta, "turn"),
+            faults: Faults::default(),
             meta,
             stamp: PhantomData,
         }
     }
 
+    /// The superstep that it is in.
+    fn number(&self) -> u64 {
+        match self.state {
+            State::Input => self.handed.first(),
+            State::Given(number) | State::Giving(number, ..) => number,
+        }
+    }
+
+    /// Whether a checkpoint is asked for that has not been taken.
+    fn is_asked(&self) -> bool {
+        self.ordered > self.barrier
+    }
+
     /// All of superstep `number` has been given.
     fn given(&mut self, number: u64) {
-        self.gate.waits = Some(number);
         self.state = State::Given(number);
-        let watermark = Timestamp(i64::try_from(number).unwrap_or(i64::MAX - 1));
-        self.gate.next.mark(Mark::Watermark(watermark));
+        self.next.mark(Mark::Watermark(watermark(number)));
         // Others wait for it.
-        self.gate.next.flush();
+        self.next.flush();
+    }
+
+    /// Gives some of the workset.
+    fn give(&mut self) -> Result<()> {
+        let State::Giving(number, sets, giver) = &mut self.state else { return Ok(()) };
+        let number = *number;
+        if let Some(giving) = giver {
+            let next = &mut self.next;
+            if !giving.give(AT_ONCE, |record| next.push(record))? {
+                *giver = None;
+            }
+        } else if let Some(set) = sets.pop() {
+            *giver = Some(set.into_giver()?);
+        } else {
+            self.given(number);
+        }
+        Ok(())
+    }
+
+    fn over(&mut self) -> Fire {
+        self.supersteps.add(self.handed.turns.supersteps());
+        self.supersteps = Counter::default();
+        Fire::Done
+    }
+
+    #[cold]
+    fn fail(&self, error: Error) {
+        self.faults.raise(error.in_stage(self.meta.id()).at(self.meta.at()));
+    }
+
+    #[cold]
+    fn save(&mut self, id: u64) {
+        let Entry { records, memory, state, .. } = self;
+        let mut put = |piece| records.put(id, piece);
+        put(Vec::new());
+        let mut saved = Ok(());
+        if let State::Giving(_, sets, giver) = state {
+            // In the order in which they are given.
+            saved = giver.iter_mut().try_for_each(|giver| giver.save(memory, &mut put));
+            saved = saved.and_then(|()| sets.iter_mut().rev().try_for_each(|set| set.save(memory, &mut put)));
+        }
+        if let Err(error) = saved {
+            return self.fail(error);
+        }
+        let mut turn = vec![u8::from(!matches!(self.state, State::Input))];
+        for number in [self.number(), self.handed.turns.place().entered, self.entered] {
+            turn.extend_from_slice(&number.to_le_bytes());
+        }
+        self.turn.put(id, turn);
+    }
+
+    /// Takes back what there was at the checkpoint that the job starts from.
+    fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
+        let mut set = Workset::default();
+        let memory = &self.memory;
+        self.records.open_with(cx, &mut |bytes| set.restore(bytes, memory))?;
+        let own = self.turn.open(cx)?;
+        let all = cx.take_back_everywhere(&format!("{} (turn)", self.meta.id()))?;
+        let read = |bytes: &Vec<u8>| {
+            read_turn(bytes).map_err(|error| self.turn.broken(cx, error.message(), bytes.len()))
+        };
+        // The other instances stand in the same superstep, and one that is new too.
+        let all = all.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let own = own.iter().map(read).collect::<Result<Vec<_>>>()?;
+        self.entered = own.iter().map(|turn| turn.own).sum();
+        let Some(turn) = all.first() else { return Ok(()) };
+        all.iter().for_each(|turn| self.handed.turns.resume(turn.place));
+        if turn.has_input {
+            let number = turn.place.number;
+            self.state = State::Giving(number, vec![set], None);
+            if let Some(before) = number.checked_sub(1).filter(|before| *before >= self.handed.first()) {
+                // Who is in this stage hears which superstep it is.
+                self.next.mark(Mark::Watermark(watermark(before)));
+            }
+        }
+        Ok(())
     }
 }
 
-impl<T: Send + 'static, N: Push<T, ()>, S: Stamp> Head<(T, S)> for Entry<T, N, S> {
+/// What an instance has said of where it stands.
+struct Stood {
+    has_input: bool,
+    place: Place,
+    own: u64,
+}
+
+fn read_turn(mut bytes: &[u8]) -> Result<Stood> {
+    let bytes = &mut bytes;
+    let [state] = take(bytes)?;
+    let mut next = || -> Result<u64> { Ok(u64::from_le_bytes(take(bytes)?)) };
+    let place = Place { number: next()?, entered: next()? };
+    Ok(Stood { has_input: state == 1, place, own: next()? })
+}
+
+/// The watermark that says that superstep `number` is over.
+fn watermark(number: u64) -> Timestamp {
+    Timestamp(i64::try_from(number).unwrap_or(i64::MAX - 1))
+}
+
+impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
     type Part = Infallible;
 
     fn tail(&mut self) -> &mut dyn Tail {
-        &mut self.gate
+        self
     }
 
     fn tail_ref(&self) -> &dyn Tail {
-        &self.gate
-    }
-
-    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        self.instance = cx.context().instance();
-        self.handed.turns.wakes(cx.context().signal());
-        if self.instance == 0 {
-            self.supersteps = cx.metrics().counter(&format!("{}.supersteps", self.meta.id()));
-        }
-        Ok(())
+        self
     }
 
     fn items(&mut self, _: usize, items: &mut IntoIter<(T, S)>, n: usize) {
         for (record, _) in items.by_ref().take(n) {
             self.entered += 1;
-            self.gate.next.push(record, ());
+            self.next.input(record);
         }
-    }
-
-    fn watermark(&mut self, w: Timestamp) {
-        self.ended |= w == Timestamp::MAX;
     }
 
     fn end(&mut self) {
         self.ended = true;
+        if !matches!(self.state, State::Input) {
+            // It starts from a checkpoint: the input has entered.
+            self.handed.turns.enter(0);
+        }
+    }
+
+    fn takes_orders(&self) -> bool {
+        self.ended
+    }
+
+    fn order(&mut self, id: u64) {
+        self.ordered = id;
     }
 
     fn fire(&mut self) -> Fire {
         while self.ended {
-            match &mut self.state {
-                State::First => {
+            if self.is_asked() && self.handed.turns.asks(self.number(), self.ordered) {
+                return Fire::Barrier(self.ordered);
+            }
+            match self.state {
+                State::Input => {
                     self.handed.turns.enter(self.entered);
-                    self.given(1);
+                    self.given(self.handed.first());
                 }
-                State::Given(last) => match self.handed.turns.after(*last) {
+                State::Given(last) => match self.handed.turns.after(last) {
                     Turn::Wait => return Fire::Paused,
-                    Turn::Over => {
-                        self.supersteps.add(self.handed.turns.supersteps());
-                        self.supersteps = Counter::default();
-                        return Fire::Done;
-                    }
+                    Turn::Over => return self.over(),
                     Turn::Begin(number) => {
-                        let workset = self.handed.take(self.instance);
-                        self.state = State::Giving(number, workset.into_iter(), Vec::new().into_iter());
-                        self.gate.waits = None;
+                        let mut sets = self.handed.take(self.instance);
+                        sets.reverse();
+                        self.state = State::Giving(number, sets, None);
                     }
                 },
-                State::Giving(number, chunks, chunk) => {
-                    if !self.gate.next.room() {
+                State::Giving(..) => {
+                    if !self.next.room() {
                         return Fire::Paused;
                     }
-                    for record in chunk.by_ref().take(AT_ONCE) {
-                        self.gate.next.push(record, ());
-                    }
-                    if chunk.len() == 0 {
-                        match chunks.next() {
-                            Some(next) => *chunk = next.into_iter(),
-                            None => {
-                                let number = *number;
-                                self.given(number);
-                            }
-                        }
+                    if let Err(error) = self.give() {
+                        self.fail(error);
+                        return Fire::Paused;
                     }
                 }
             }
@@ -168,5 +286,65 @@ impl<T: Send + 'static, N: Push<T, ()>, S: Stamp> Head<(T, S)> for Entry<T, N, S
     fn passes(&self, _: Timestamp) -> Timestamp {
         // Outside of the loop there is another time than in it.
         Timestamp::MIN
+    }
+}
+
+/// What is behind the head: the body, which has no room while others have not seen all of a superstep.
+impl<T: Spill, W: Ways<T>, S: Stamp> Tail for Entry<T, W, S> {
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.next.open(cx)?;
+        self.instance = cx.context().instance();
+        (self.memory, self.faults) = (cx.memory().clone(), cx.faults().clone());
+        self.handed.turns.wakes(cx.context().signal());
+        if self.instance == 0 {
+            self.supersteps = cx.metrics().counter(&format!("{}.supersteps", self.meta.id()));
+        }
+        self.take_back(cx)
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        match mark {
+            // Time outside, and silence, are none of the body's business.
+            Mark::Watermark(_) | Mark::Idle | Mark::Active => {}
+            Mark::End => self.next.mark(mark),
+            Mark::Barrier(id) => {
+                self.barrier = id;
+                // Also one that has come with the input: the loop may go on from a checkpoint.
+                self.handed.turns.asks(self.number(), id);
+                self.save(id);
+                self.next.mark(mark);
+                self.next.flush();
+            }
+        }
+    }
+
+    fn room(&mut self) -> bool {
+        // What has overflowed goes on also where there is nothing to do: others wait for it.
+        let room = self.next.room();
+        let waits = match self.state {
+            State::Given(last) => self.handed.turns.after(last) == Turn::Wait && !self.is_asked(),
+            _ => false,
+        };
+        room && !waits
+    }
+
+    fn grid(&self) -> Grid {
+        self.next.grid()
+    }
+
+    fn flush(&mut self) {
+        self.next.flush();
+    }
+
+    fn enough(&self) -> bool {
+        self.next.enough()
+    }
+
+    fn deadline(&self) -> Option<i64> {
+        self.next.deadline()
+    }
+
+    fn tick(&mut self, now: i64) {
+        self.next.tick(now);
     }
 }

@@ -1,110 +1,158 @@
-//! The stage that takes what the body of a loop returns.
+//! The stage that takes what the body of a bulk loop returns.
 
-use super::chain::Handed;
-use crate::error::Result;
+use super::back::Back;
+use super::returns::Leaves;
+use super::until::Until;
+use super::workset::Giver;
+use crate::batch::Mark;
+use crate::error::{Error, Result};
+use crate::external::Spill;
+use crate::metrics::Counter;
+use crate::op::fork::Either;
+use crate::stage::push::forward_tail;
 use crate::stage::{Fire, Head, OpenCx, Push, Stamp, Tail};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::vec::IntoIter;
 
-/// Records of a chunk of the workset: a list that grew would be moved.
-const CHUNK: usize = 4096;
 /// Results that leave between two looks at the room for them.
 const AT_ONCE: usize = 256;
 
 /// The head of the stage.
-pub(super) struct Exit<T, N, S> {
-    handed: Arc<Handed<T>>,
-    instance: usize,
-    exits: usize,
-    /// What has come back in this superstep.
-    returned: Vec<Vec<T>>,
-    chunk: Vec<T>,
+pub(super) struct Exit<X, R: Leaves<X>, N, S, U: Until<R::Again>> {
+    back: Back<R::Again, U>,
     /// The result, when the loop is over.
-    result: Option<IntoIter<T>>,
+    result: Option<Giver<R::Again>>,
     next: N,
-    stamp: PhantomData<fn(S)>,
+    /// Records that were in the loop at its bound, where what leaves says so itself.
+    unfinished: Counter,
+    id: String,
+    types: PhantomData<fn(X, S)>,
 }
 
-impl<T, N, S> Exit<T, N, S> {
-    pub fn new(handed: Arc<Handed<T>>, next: N) -> Self {
-        let (returned, chunk) = (Vec::new(), Vec::new());
-        Exit { handed, instance: 0, exits: 1, returned, chunk, result: None, next, stamp: PhantomData }
+impl<X, R, N, S, U> Exit<X, R, N, S, U>
+where
+    R: Leaves<X, Again: Spill>,
+    N: Push<R::Out, ()>,
+    U: Until<R::Again>,
+{
+    pub fn new(back: Back<R::Again, U>, next: N, id: String) -> Self {
+        Exit { back, result: None, next, unfinished: Counter::default(), id, types: PhantomData }
     }
 
-    fn close_chunk(&mut self) {
-        let chunk = std::mem::take(&mut self.chunk);
-        if !chunk.is_empty() {
-            self.returned.push(chunk);
+    /// Emits as much of the result as there is room for.
+    fn emit(&mut self) -> Result<Fire> {
+        let Exit { result, next, unfinished, .. } = self;
+        let Some(giver) = result else { return Ok(Fire::Done) };
+        loop {
+            if !next.room() {
+                return Ok(Fire::Paused);
+            }
+            let more = giver.give(AT_ONCE, |record| match R::at_the_end(record) {
+                Some(record) => next.push(record, ()),
+                None => unfinished.add(1),
+            })?;
+            if !more {
+                *result = None;
+                return Ok(Fire::Done);
+            }
         }
     }
-}
 
-impl<T: Send + 'static, N: Push<T, ()>, S: Stamp> Head<(T, S)> for Exit<T, N, S> {
-    type Part = Infallible;
-
-    fn tail(&mut self) -> &mut dyn Tail {
-        &mut self.next
-    }
-
-    fn tail_ref(&self) -> &dyn Tail {
-        &self.next
-    }
-
-    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
-        (self.instance, self.exits) = (cx.context().instance(), cx.context().parallelism());
+    /// The result is what came back last.
+    fn finish(&mut self) -> Result<()> {
+        self.back.handed.turns.give_up();
+        self.result = Some(self.back.last()?);
         Ok(())
     }
 
-    fn items(&mut self, _: usize, items: &mut IntoIter<(T, S)>, n: usize) {
+    #[cold]
+    fn fail(&mut self, error: Error) {
+        self.result = None;
+        self.back.fail(error);
+    }
+}
+
+impl<X, R, N, S, U> Head<(X, S)> for Exit<X, R, N, S, U>
+where
+    X: 'static,
+    R: Leaves<X, Again: Spill>,
+    N: Push<R::Out, ()>,
+    S: Stamp,
+    U: Until<R::Again>,
+{
+    type Part = Infallible;
+
+    fn tail(&mut self) -> &mut dyn Tail {
+        self
+    }
+
+    fn tail_ref(&self) -> &dyn Tail {
+        self
+    }
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        if R::SAYS {
+            self.unfinished = cx.metrics().counter(&format!("{}.unfinished", self.id));
+        }
+        self.back.open(cx)
+    }
+
+    fn items(&mut self, _: usize, items: &mut IntoIter<(X, S)>, n: usize) {
         for (record, _) in items.by_ref().take(n) {
-            if self.chunk.len() == self.chunk.capacity() {
-                self.close_chunk();
-                self.chunk.reserve_exact(CHUNK);
+            match R::leaves(record) {
+                Either::A(again) => self.back.push(again),
+                Either::B(done) => self.next.push(done, ()),
             }
-            self.chunk.push(record);
         }
     }
 
     fn watermark(&mut self, w: Timestamp) {
-        if w == Timestamp::MAX {
-            return;
+        if let Some(number) = superstep(w) {
+            self.back.end_of(number);
         }
-        self.close_chunk();
-        let returned = std::mem::take(&mut self.returned);
-        let records = returned.iter().map(Vec::len).sum::<usize>() as u64;
-        self.handed.give(self.instance, returned);
-        self.handed.turns.seen(self.exits, records);
     }
 
+    fn was_told(&mut self, _: Timestamp) {}
+
     fn end(&mut self) {
-        // What came back last.
-        self.result = Some(
-            self.handed
-                .take_of(self.instance, self.exits)
-                .into_iter()
-                .flatten()
-                .collect::<Vec<T>>()
-                .into_iter(),
-        );
+        if let Err(error) = self.finish() {
+            self.fail(error);
+        }
     }
 
     fn fire(&mut self) -> Fire {
-        let Some(result) = &mut self.result else { return Fire::Done };
-        while result.len() > 0 {
-            if !self.next.room() {
-                return Fire::Paused;
-            }
-            for record in result.by_ref().take(AT_ONCE) {
-                self.next.push(record, ());
-            }
-        }
-        Fire::Done
+        self.emit().unwrap_or_else(|error| {
+            self.fail(error);
+            Fire::Done
+        })
     }
 
     fn passes(&self, _: Timestamp) -> Timestamp {
         Timestamp::MIN
     }
+}
+
+/// The superstep that a watermark in a loop says is over.
+pub(super) fn superstep(w: Timestamp) -> Option<u64> {
+    if w == Timestamp::MAX { None } else { u64::try_from(w.0).ok() }
+}
+
+/// What is behind the head: barriers pass by what is kept.
+impl<X, R, N, S, U> Tail for Exit<X, R, N, S, U>
+where
+    X: 'static,
+    R: Leaves<X, Again: Spill>,
+    N: Push<R::Out, ()>,
+    S: Stamp,
+    U: Until<R::Again>,
+{
+    fn mark(&mut self, mark: Mark) {
+        self.next.mark(mark);
+        if let Mark::Barrier(id) = mark {
+            self.back.save(id);
+        }
+    }
+    forward_tail!(next: open grid room flush enough deadline tick);
 }

@@ -1,4 +1,4 @@
-//! Whether there is another superstep.
+//! Whether there is another superstep, and on which side of that decision a checkpoint is.
 
 use crate::channel::Signal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,22 +11,29 @@ const OVER: u64 = u64::MAX;
 pub(super) struct Turns {
     /// How many supersteps there may be.
     rounds: u64,
+    entries: usize,
     /// Up to which superstep the entries may go; [`OVER`] when there is none after the last.
     allowed: AtomicU64,
     step: Mutex<Step>,
 }
 
 /// The superstep that is under way.
-#[derive(Default)]
 struct Step {
     number: u64,
-    /// How many there have been in which there was something.
+    /// How many there have been in this run in which there was something.
     done: u64,
     /// How many records have entered it.
     entered: u64,
-    /// How many instances of the exit have seen all of it, and what has come back to them.
+    /// How many entries have all of the input. In a job that starts from a checkpoint the loop goes on when all have, though its input may be in it.
+    started: usize,
+    /// How many instances of the exit have seen all of it, and what has come back to them; the last one says whether it is enough.
     seen: usize,
     returned: u64,
+    all_seen: bool,
+    enough: bool,
+    /// A checkpoint of this superstep, that not all instances of the exit have come to; and how many have.
+    barrier: Option<u64>,
+    passed: usize,
     entries: Vec<Signal>,
 }
 
@@ -41,10 +48,33 @@ pub(super) enum Turn {
     Over,
 }
 
+/// Where a loop stands at a checkpoint: the superstep, and how many records have entered it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub number: u64,
+    pub entered: u64,
+}
+
+/// Whether the loop is to end for another reason than that nothing comes back: asked after each superstep.
+pub(super) type Enough<'a> = &'a dyn Fn() -> bool;
+
 impl Turns {
-    pub fn new(rounds: u64) -> Self {
-        let step = Step { number: 1, ..Step::default() };
-        Turns { rounds, allowed: AtomicU64::new(1), step: Mutex::new(step) }
+    /// Of a loop whose first superstep is `first`, in which its input is under way.
+    pub fn new(first: u64, rounds: u64, entries: usize) -> Self {
+        let step = Step {
+            number: first,
+            done: 0,
+            entered: 0,
+            started: 0,
+            seen: 0,
+            returned: 0,
+            all_seen: false,
+            enough: false,
+            barrier: None,
+            passed: 0,
+            entries: Vec::new(),
+        };
+        Turns { rounds, entries, allowed: AtomicU64::new(first), step: Mutex::new(step) }
     }
 
     fn step(&self) -> MutexGuard<'_, Step> {
@@ -56,9 +86,12 @@ impl Turns {
         self.step().entries.push(signal.clone());
     }
 
-    /// So many records have entered the first superstep by an entry.
+    /// An entry has all of the input: so many records have entered by it.
     pub fn enter(&self, records: u64) {
-        self.step().entered += records;
+        let mut step = self.step();
+        step.entered += records;
+        step.started += 1;
+        self.decide(&mut step);
     }
 
     /// What comes after superstep `last`.
@@ -70,21 +103,78 @@ impl Turns {
         }
     }
 
+    /// An entry that is in superstep `number` wants to let the barrier of a checkpoint pass: not where that superstep is over. Until all instances of the exit
+    /// have seen the barrier it is not: so all entries let it pass in the same superstep, and what goes from exits to entries stays where
+    /// it is.
+    pub fn asks(&self, number: u64, barrier: u64) -> bool {
+        let mut step = self.step();
+        let open = self.allowed.load(Ordering::Acquire) == number;
+        if open {
+            step.barrier = Some(barrier);
+        }
+        open
+    }
+
+    /// One of so many exits has come to the barrier of a checkpoint.
+    pub fn passed(&self, exits: usize, barrier: u64) {
+        let mut step = self.step();
+        if step.barrier == Some(barrier) {
+            step.passed += 1;
+            if step.passed == exits {
+                (step.barrier, step.passed) = (None, 0);
+                self.decide(&mut step);
+            }
+        }
+    }
+
     /// One of so many exits has seen all of a superstep, of which so many records have come back to it. The last one decides.
-    pub fn seen(&self, exits: usize, returned: u64) {
+    pub fn seen(&self, exits: usize, returned: u64, enough: Enough<'_>) {
         let mut step = self.step();
         step.seen += 1;
         step.returned += returned;
-        if step.seen < exits {
+        if step.seen == exits {
+            (step.all_seen, step.enough) = (true, enough());
+            self.decide(&mut step);
+        }
+    }
+
+    fn decide(&self, step: &mut Step) {
+        if !step.all_seen || step.barrier.is_some() || step.started < self.entries {
             return;
         }
-        let goes_on = step.returned > 0 && step.number < self.rounds;
+        let goes_on = step.returned > 0 && step.number < self.rounds && !step.enough;
         let next = if goes_on { step.number + 1 } else { OVER };
-        step.done += u64::from(step.entered > 0);
+        // Superstep 0 only takes the input in.
+        step.done += u64::from(step.entered > 0 && step.number > 0);
         (step.number, step.entered) = (step.number + 1, step.returned);
-        (step.seen, step.returned) = (0, 0);
+        (step.seen, step.returned, step.all_seen) = (0, 0, false);
         self.allowed.store(next, Ordering::Release);
         step.entries.iter().for_each(Signal::wake);
+    }
+
+    /// It ends, whatever there is: nobody reads what it gives, or its body has ended before it.
+    pub fn give_up(&self) {
+        let step = self.step();
+        self.allowed.store(OVER, Ordering::Release);
+        step.entries.iter().for_each(Signal::wake);
+    }
+
+    /// Where it stands.
+    pub fn place(&self) -> Place {
+        let step = self.step();
+        Place { number: step.number, entered: step.entered }
+    }
+
+    /// It stood there at the checkpoint that the job starts from. All entries and exits say so, none of which knows who is first.
+    pub fn resume(&self, place: Place) {
+        let mut step = self.step();
+        if place.number > step.number && step.seen == 0 {
+            step.number = place.number;
+            self.allowed.store(place.number, Ordering::Release);
+        }
+        if place.number == step.number {
+            step.entered = step.entered.max(place.entered);
+        }
     }
 
     /// How many supersteps there have been in which there was something.
@@ -97,34 +187,94 @@ impl Turns {
 mod tests {
     use super::*;
 
+    fn no() -> bool {
+        false
+    }
+
     #[test]
     fn the_last_exit_decides() {
-        let turns = Turns::new(3);
+        let turns = Turns::new(1, 3, 1);
         turns.enter(2);
         assert_eq!(turns.after(1), Turn::Wait);
-        turns.seen(2, 1);
+        turns.seen(2, 1, &no);
         assert_eq!(turns.after(1), Turn::Wait);
-        turns.seen(2, 0);
+        turns.seen(2, 0, &no);
         assert_eq!(turns.after(1), Turn::Begin(2));
         assert_eq!(turns.after(2), Turn::Wait);
-        turns.seen(1, 5);
+        turns.seen(1, 5, &no);
         assert_eq!(turns.after(2), Turn::Begin(3));
-        turns.seen(1, 5);
+        turns.seen(1, 5, &no);
         assert_eq!((turns.after(3), turns.supersteps()), (Turn::Over, 3), "three were allowed");
     }
 
     #[test]
     fn nothing_is_no_superstep() {
-        let turns = Turns::new(3);
-        turns.seen(1, 0);
+        let turns = Turns::new(1, 3, 1);
+        turns.enter(0);
+        turns.seen(1, 0, &no);
         assert_eq!((turns.after(1), turns.supersteps()), (Turn::Over, 0));
     }
 
     #[test]
     fn without_records_that_come_back_it_is_over() {
-        let turns = Turns::new(u64::MAX);
+        let turns = Turns::new(1, u64::MAX, 1);
         turns.enter(1);
-        turns.seen(1, 0);
+        turns.seen(1, 0, &no);
         assert_eq!((turns.after(1), turns.supersteps()), (Turn::Over, 1));
+    }
+
+    #[test]
+    fn it_ends_where_it_is_enough() {
+        let turns = Turns::new(1, u64::MAX, 1);
+        turns.enter(1);
+        turns.seen(1, 7, &no);
+        turns.seen(1, 7, &|| true);
+        assert_eq!((turns.after(2), turns.supersteps()), (Turn::Over, 2));
+    }
+
+    #[test]
+    fn a_superstep_is_not_over_before_its_barrier_has_passed() {
+        let turns = Turns::new(1, 9, 1);
+        turns.enter(1);
+        turns.seen(2, 1, &no);
+        assert!(turns.asks(1, 4), "one exit has not seen all");
+        turns.seen(2, 1, &no);
+        assert_eq!(turns.after(1), Turn::Wait);
+        turns.passed(2, 4);
+        assert_eq!(turns.after(1), Turn::Wait);
+        turns.passed(2, 4);
+        assert_eq!(turns.after(1), Turn::Begin(2));
+        assert!(!turns.asks(1, 5), "that superstep is over");
+        assert!(turns.asks(2, 5));
+        turns.passed(2, 5);
+        turns.passed(2, 5);
+        assert_eq!(turns.after(2), Turn::Wait);
+    }
+
+    #[test]
+    fn a_barrier_of_the_input_passes_before_it_goes_on() {
+        let turns = Turns::new(1, 9, 1);
+        turns.resume(Place { number: 4, entered: 1 });
+        turns.seen(1, 1, &no);
+        assert!(turns.asks(4, 1));
+        turns.enter(0);
+        assert_eq!(turns.after(4), Turn::Wait);
+        turns.passed(1, 1);
+        assert_eq!(turns.after(4), Turn::Begin(5));
+    }
+
+    #[test]
+    fn it_goes_on_where_it_was() {
+        let turns = Turns::new(1, 9, 1);
+        let place = Place { number: 5, entered: 2 };
+        turns.resume(place);
+        turns.seen(2, 1, &no);
+        turns.resume(place);
+        turns.seen(2, 1, &no);
+        assert_eq!(turns.after(5), Turn::Wait, "a checkpoint may come with what there is of the input");
+        turns.enter(0);
+        assert_eq!(turns.after(5), Turn::Begin(6));
+        turns.resume(place);
+        assert_eq!((turns.after(5), turns.supersteps()), (Turn::Begin(6), 1));
     }
 }

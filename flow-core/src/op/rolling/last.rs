@@ -175,7 +175,7 @@ where
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
         let LastHead { table, order, key, .. } = self;
-        table.restore_each(bytes, |k| key.hash(k), |hash| order.push(hash))
+        table.restore_each(bytes, |k| key.hash(k), |hash, _| order.push(hash))
     }
 }
 

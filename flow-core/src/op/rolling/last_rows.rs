@@ -115,6 +115,10 @@ where
         self.ended = true;
     }
 
+    fn was_told(&mut self, _: Timestamp) {
+        // Of that superstep all rows have left; what comes back is of the next.
+    }
+
     fn end(&mut self) {
         self.ended = true;
     }

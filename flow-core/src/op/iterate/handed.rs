@@ -1,0 +1,64 @@
+//! What the exits of a loop hand to its entries, in one run of a job.
+
+use super::turns::Turns;
+use super::workset::Workset;
+use crate::external::Spill;
+use crate::stage::BuildCx;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// See the module. The one in the pipeline stands for that of each run.
+pub(super) struct Handed<T> {
+    first: u64,
+    rounds: u64,
+    entries: usize,
+    pub turns: Turns,
+    /// By exit.
+    worksets: Mutex<Vec<Workset<T>>>,
+}
+
+impl<T: Spill> Handed<T> {
+    /// Of a loop whose input is in superstep `first`.
+    pub fn new(first: u64, rounds: u64) -> Self {
+        Self::of(first, rounds, 0)
+    }
+
+    fn of(first: u64, rounds: u64, entries: usize) -> Self {
+        let turns = Turns::new(first, rounds, entries);
+        Handed { first, rounds, entries, turns, worksets: Mutex::default() }
+    }
+
+    /// How many supersteps there may be.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// The superstep in which the input is.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// That of the run.
+    pub fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self> {
+        let entries = cx.parallelism();
+        cx.of_run().of(self, || Handed::of(self.first, self.rounds, entries))
+    }
+
+    fn worksets(&self) -> MutexGuard<'_, Vec<Workset<T>>> {
+        self.worksets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What an exit has handed over, until the superstep is over.
+    pub fn of_exit<R>(&self, exit: usize, f: impl FnOnce(&mut Workset<T>) -> R) -> R {
+        let mut worksets = self.worksets();
+        if worksets.len() <= exit {
+            worksets.resize_with(exit + 1, Workset::default);
+        }
+        f(&mut worksets[exit])
+    }
+
+    /// For an entry: what its exits have handed over.
+    pub fn take(&self, entry: usize) -> Vec<Workset<T>> {
+        let mut worksets = self.worksets();
+        worksets.iter_mut().skip(entry).step_by(self.entries.max(1)).map(std::mem::take).collect()
+    }
+}
