@@ -1,6 +1,7 @@
 //! Loops in supersteps.
 
 use flow_core::host::HostKind;
+use flow_core::op::fork::Either;
 use flow_core::prelude::*;
 
 /// Runs the job of `build` everywhere, and gives what it collects, sorted.
@@ -96,4 +97,169 @@ fn large_worksets() {
         job.add(summed.filter(|n| n.0 % 1000 == 0).collect(out));
     });
     assert_eq!(sums, (0..40).map(|n| (n * 1000, 16)).collect::<Vec<_>>());
+}
+
+/// A random graph: its vertices, and its edges both ways.
+fn graph(seed: u64, vertices: u64, edges: u64) -> Vec<(u64, u64)> {
+    let mut seed = seed;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % vertices
+    };
+    (0..edges).map(|_| (next(), next())).flat_map(|(a, b)| [(a, b), (b, a)]).collect()
+}
+
+/// The smallest vertex of each component, the naive way.
+fn components(vertices: u64, edges: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut labels: Vec<u64> = (0..vertices).collect();
+    loop {
+        let before = labels.clone();
+        for (a, b) in edges {
+            labels[*b as usize] = labels[*b as usize].min(labels[*a as usize]);
+        }
+        if labels == before {
+            return (0..).zip(labels).collect();
+        }
+    }
+}
+
+fn smaller(label: &mut u64, came: u64) -> bool {
+    let less = came < *label;
+    *label = came.min(*label);
+    less
+}
+
+#[test]
+fn components_of_random_graphs_by_what_changes() {
+    let cases: u64 = std::env::var("FLOW_RANDOM_CASES").map_or(6, |n| n.parse().unwrap());
+    for case in 0..cases {
+        let vertices = 1 + case * 13 % 60;
+        let pairs = graph(case, vertices, case * 7 % 50);
+        let found = everywhere(|job, out| {
+            let edges = source(from_vec(pairs.clone())).key_by(|e| e.0);
+            let labels = source(from_iter(0..vertices)).map(|v| (v, v));
+            let labels = labels.iterate_delta(u64::MAX, smaller, |changed| {
+                let there = changed.key_by(|c| c.0).join(edges).lookup();
+                there.map(|(_, ((_, label), edge))| (edge.1, label))
+            });
+            job.add(labels.collect(out));
+        });
+        assert_eq!(found, components(vertices, &pairs), "case {case}");
+    }
+}
+
+#[test]
+fn a_delta_loop_ends_at_its_bound() {
+    let far = everywhere(|job, out| {
+        let start = source(from_vec(vec![(0u64, 0u64)]));
+        let far = start.iterate_delta(
+            4,
+            |d, came| smaller(d, came),
+            |changed| changed.map(|(v, d)| (v + 1, d + 1)),
+        );
+        job.add(far.collect(out));
+    });
+    assert_eq!(far, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
+}
+
+#[test]
+fn only_what_changes_is_worked_on() {
+    let out = Collected::new();
+    let job = Job::build("chain", |job| {
+        let edges = source(from_iter(1..100u64)).flat_map(|v| [(v - 1, v), (v, v - 1)]).key_by(|e| e.0);
+        let labels = source(from_iter(0..100u64)).map(|v| (v, v));
+        let labels = labels.iterate_delta(u64::MAX, smaller, |changed| {
+            let counted = changed.map_init(
+                |cx| cx.counter("worked"),
+                |n, c| {
+                    n.add(1);
+                    c
+                },
+            );
+            counted.key_by(|c| c.0).join(edges).lookup().map(|(_, ((_, label), edge))| (edge.1, label))
+        });
+        job.add(labels.collect(&out));
+    });
+    let report = job.run().unwrap();
+    assert_eq!(report.counter("iterate_delta.supersteps"), 100);
+    assert_eq!(report.counter("worked"), 100 + 99 * 100 / 2, "all, and then one less each time");
+    assert_eq!(out.take(), (0..100).map(|v| (v, 0)).collect::<Vec<_>>());
+}
+
+/// Case I1, and what leaves before the others.
+#[test]
+fn what_is_done_leaves_at_once() {
+    let out = Collected::new();
+    let job = Job::build("exits", |job| {
+        let numbers = source(from_vec(vec![1u64]));
+        let grown =
+            numbers.iterate(10, |n| n.map(|n| if n + 1 < 4 { Either::A(n + 1) } else { Either::B(n + 1) }));
+        job.add(grown.collect(&out));
+    });
+    let report = job.run().unwrap();
+    assert_eq!((out.take(), report.counter("iterate.supersteps")), (vec![4], 3));
+    let left = everywhere(|job, out| {
+        let numbers = source(from_iter(0..50u64)).map(|n| (n, 0u64));
+        let counted = numbers.iterate(100, |n| {
+            n.superstep()
+                .map(|(step, (n, _))| if step <= n { Either::A((n, step)) } else { Either::B((n, step)) })
+        });
+        job.add(counted.collect(out));
+    });
+    assert_eq!(left, (0..50).map(|n| (n, n + 1)).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_not_done_at_the_bound_is_counted() {
+    let out = Collected::new();
+    let job = Job::build("bound", |job| {
+        let numbers = source(from_iter(0..9u64));
+        let left = numbers.iterate(3, |n| n.map(|n| if n == 5 { Either::B("five") } else { Either::A(n) }));
+        job.add(left.collect(&out));
+    });
+    let report = job.parallelism(2).run().unwrap();
+    assert_eq!((out.take(), report.counter("iterated.unfinished")), (vec!["five"], 8));
+}
+
+#[test]
+fn a_condition_ends_it() {
+    for p in [1, 2, 4] {
+        let out = Collected::new();
+        let job = Job::build("halves", |job| {
+            let numbers = source(from_iter(0..100u64)).map(|n| (n, 1000u64));
+            let halves = numbers.iterate(1_000, |n| n.map(|(n, x)| (n, x / 2)));
+            job.add(halves.until(|a| a.max(|n| n.1), |most| *most < 100).collect(&out));
+        });
+        let report = job.parallelism(p).run().unwrap();
+        assert_eq!(report.counter("iterate.supersteps"), 4);
+        let mut rows = out.take();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..100).map(|n| (n, 62)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_loop_of_no_supersteps_is_refused() {
+    let out = Collected::new();
+    let job = Job::build("none", |job| {
+        job.add(source(from_iter(0..3u64)).iterate(0, |n| n.map(|n| n)).collect(&out));
+    });
+    let error = job.run().unwrap_err().to_string();
+    assert!(error.contains("a loop of 0 supersteps") && error.contains("loops.rs"), "{error}");
+}
+
+/// Worksets beyond the memory go to the disk and come back.
+#[test]
+fn worksets_beyond_the_memory() {
+    for p in [1, 2] {
+        let out = Collected::new();
+        let job = Job::build("large", |job| {
+            let numbers = source(from_iter(0..600_000u64));
+            job.add(numbers.iterate(3, |n| n.map(|n| n + 1)).count().collect(&out));
+        });
+        let report = job.memory(0).parallelism(p).run().unwrap();
+        assert_eq!(out.take(), [600_000]);
+        let spilled = report.counter("iterated.spilled");
+        assert!(spilled > 600_000, "{spilled} of 1.8 million");
+    }
 }

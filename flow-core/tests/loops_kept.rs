@@ -123,6 +123,77 @@ fn what_dies_in_a_superstep_goes_on_there() {
     assert!(deaths > cases / 2 && later > cases / 10, "{deaths} {later}");
 }
 
+/// The same of a delta loop, whose solution is in the checkpoint too: distances from vertex 0.
+#[test]
+fn what_dies_in_a_delta_loop_goes_on_there() {
+    let cases = std::env::var("FLOW_RANDOM_CASES").map_or(150, |n| n.parse().unwrap());
+    let (mut later, mut deaths) = (0, 0);
+    for case in 0..cases {
+        let mut seed = case * 31 + 9;
+        let vertices = 2 + step(&mut seed) % 30;
+        let edges: Vec<(u64, u64, u64)> = (0..vertices * 2)
+            .map(|_| (step(&mut seed) % vertices, step(&mut seed) % vertices, 1 + step(&mut seed) % 9))
+            .collect();
+        let mut expected: BTreeMap<u64, u64> = BTreeMap::from([(0, 0)]);
+        for _ in 0..vertices {
+            for (a, b, length) in &edges {
+                if let Some(d) = expected.get(a).copied() {
+                    let there = expected.entry(*b).or_insert(u64::MAX);
+                    *there = (*there).min(d + length);
+                }
+            }
+        }
+        let (storage, seen, out) = (Arc::new(SimFs::new()), Seen::default(), Collected::new());
+        let mut runs = 0;
+        loop {
+            let p = [1, 2, 3, 4][step(&mut seed) as usize % 4];
+            let (edges, seen_by) = (edges.clone(), seen.clone());
+            let job = Job::build("distances", |job| {
+                let edges = source(from_vec(edges)).durable().key_by(|e| e.0);
+                let start = source(from_vec(vec![(0u64, 0u64)])).durable();
+                let shorter = |d: &mut u64, came: u64| {
+                    let less = came < *d;
+                    *d = came.min(*d);
+                    less
+                };
+                let distances = start.iterate_delta(u64::MAX, shorter, |changed| {
+                    let noted = changed.superstep().map(move |(step, c)| {
+                        seen_by.note(step);
+                        c
+                    });
+                    let there = noted.key_by(|c| c.0).join(edges).lookup();
+                    there.map(|(_, ((_, d), (_, to, length)))| (to, d + length))
+                });
+                job.add(distances.collect(&out));
+            });
+            let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _)
+                .every(Millis(1))
+                .deltas(step(&mut seed) as u32 % 3);
+            let job = job.checkpoints(checkpoints).parallelism(p);
+            let job = if runs < 3 { job.crash_at(20 + step(&mut seed) % 900) } else { job };
+            runs += 1;
+            match job.simulate(step(&mut seed)) {
+                Ok(report) => {
+                    later +=
+                        u64::from(report.restored.is_some() && seen.take().is_some_and(|first| first > 1));
+                    break;
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("has died"), "case {case}: {error}");
+                    storage.break_lock();
+                    seen.take();
+                    deaths += 1;
+                }
+            }
+        }
+        let mut rows = out.take();
+        rows.sort_unstable();
+        assert_eq!(rows, expected.into_iter().collect::<Vec<_>>(), "case {case}");
+    }
+    println!("{deaths} deaths, {later} runs that ended had begun in a later superstep than the first");
+    assert!(deaths > cases / 2 && later > cases / 10, "{deaths} {later}");
+}
+
 /// On threads: from the savepoint that was taken in superstep 5 or later, nothing before that is run again.
 #[test]
 fn no_superstep_before_the_last_checkpoint_is_run_again() {

@@ -29,20 +29,24 @@
 //! | what the body may return | `returns.rs` |
 //! | the number of the superstep, for the body | `numbered.rs` |
 //! | when a loop is over although something comes back | [`until`] |
-//! | how they are put around a body | `chain.rs` |
+//! | the solution set of a delta loop | `solution.rs` |
+//! | how they are put around a body | `chain.rs`, `delta.rs` |
 
 mod back;
 mod chain;
+mod delta;
 mod entry;
 mod exit;
 mod handed;
 mod numbered;
 mod returns;
+mod solution;
 mod turns;
 mod until;
 mod workset;
 
 pub use chain::{InLoop, Iterated, Left, Loop, LoopStart};
+pub use delta::{DeltaBody, DeltaIterated, DeltaLoop, DeltaStart};
 pub use numbered::Numbered;
 pub use returns::{Body, Feeds, Leaves, Says};
 pub use until::{Never, Until, When};

@@ -1,0 +1,205 @@
+//! The stage that keeps the solution set of a delta loop: what the body returns changes it, and what has changed is the next workset.
+//!
+//! ```text
+//! key -> (value, changed)      in a checkpoint: a table, in which `changed` says whether the key is of the next workset
+//! ```
+
+use super::back::Back;
+use super::exit::superstep;
+use super::until::Until;
+use crate::batch::Mark;
+use crate::checkpoint::Groups;
+use crate::checkpoint::records::Part;
+use crate::error::Result;
+use crate::exchange::hash_key;
+use crate::external::Spill;
+use crate::op::Key;
+use crate::stage::push::forward_tail;
+use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
+use crate::state::shape::Kind as Shape;
+use crate::state::{Keep, KeyTable, Mode, schema_of};
+use crate::time::Timestamp;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::vec::IntoIter;
+
+/// The head of the stage.
+pub(super) struct Solution<Q, V, F, N, S, M: Mode, U: Until<(Q, V)>> {
+    back: Back<(Q, V), U>,
+    table: KeyTable<Q, (V, bool), M>,
+    /// The hashes of all keys, in the order in which they came, and how many of them have left.
+    order: Vec<u64>,
+    emitted: usize,
+    /// The keys that have changed in this superstep.
+    changed: Vec<Q>,
+    update: F,
+    ended: bool,
+    next: N,
+    meta: Meta,
+    stamp: PhantomData<fn(S)>,
+}
+
+impl<Q, V, F, N, S, M, U> Solution<Q, V, F, N, S, M, U>
+where
+    Q: Key + Spill,
+    V: Clone + Spill,
+    M: Mode,
+    U: Until<(Q, V)>,
+{
+    pub fn new(back: Back<(Q, V), U>, update: F, next: N, meta: Meta) -> Self {
+        Solution {
+            back,
+            table: KeyTable::default(),
+            order: Vec::new(),
+            emitted: 0,
+            changed: Vec::new(),
+            update,
+            ended: false,
+            next,
+            meta,
+            stamp: PhantomData,
+        }
+    }
+
+    /// What has changed becomes the next workset.
+    fn hand_over(&mut self) {
+        let Solution { back, table, changed, .. } = self;
+        for key in changed.drain(..) {
+            if let Some((_, (value, changed))) = table.find(hash_key(&key), |k| *k == key) {
+                *changed = false;
+                let value = value.clone();
+                back.push((key, value));
+            }
+        }
+    }
+}
+
+impl<Q, V, F, N, S, M, U> Head<(u64, Q, V, S)> for Solution<Q, V, F, N, S, M, U>
+where
+    Q: Key + Spill + Keep<M>,
+    V: Clone + Spill + Keep<M>,
+    (V, bool): Keep<M>,
+    F: Fn(&mut V, V) -> bool + Clone + Send + 'static,
+    N: Push<(Q, V), ()>,
+    S: Stamp,
+    M: Mode,
+    U: Until<(Q, V)>,
+{
+    type Part = Infallible;
+
+    fn tail(&mut self) -> &mut dyn Tail {
+        self
+    }
+
+    fn tail_ref(&self) -> &dyn Tail {
+        self
+    }
+
+    fn spills(&self) -> bool {
+        true
+    }
+
+    fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        self.table.spill(cx.space(&self.meta)?, hash_key)?;
+        self.back.open(cx)
+    }
+
+    #[inline(never)]
+    fn items(&mut self, _: usize, items: &mut IntoIter<(u64, Q, V, S)>, n: usize) {
+        let Solution { table, order, changed, update, .. } = self;
+        table.reserve(n, |k| hash_key(k));
+        for (hash, key, came, _) in items.by_ref().take(n) {
+            if let Some((_, (kept, is_changed))) = table.find(hash, |k| *k == key) {
+                if update(kept, came) && !std::mem::replace(is_changed, true) {
+                    changed.push(key);
+                }
+            } else {
+                changed.push(key.clone());
+                table.entry(hash, |_| false, || (key, (came, true)));
+                order.push(hash);
+            }
+        }
+    }
+
+    fn watermark(&mut self, w: Timestamp) {
+        if let Some(number) = superstep(w) {
+            self.hand_over();
+            self.back.end_of(number);
+        }
+    }
+
+    fn was_told(&mut self, _: Timestamp) {}
+
+    fn end(&mut self) {
+        self.back.handed.turns.give_up();
+        self.ended = true;
+    }
+
+    fn fire(&mut self) -> Fire {
+        let Solution { table, order, emitted, next, .. } = self;
+        while self.ended
+            && let Some(hash) = order.get(*emitted)
+        {
+            if !next.room() {
+                return Fire::Paused;
+            }
+            *emitted += 1;
+            // Of several keys with one hash any: all of them are wanted.
+            if let Some((key, (value, _))) = table.remove(*hash, |k| hash_key(k) == *hash, |k| hash_key(k)) {
+                next.push((key, value), ());
+            }
+        }
+        Fire::Done
+    }
+
+    fn passes(&self, _: Timestamp) -> Timestamp {
+        Timestamp::MIN
+    }
+
+    fn begin_save(&mut self, out: &Groups) -> Result<()> {
+        self.table.begin_save(out, Part::Head, |k| hash_key(k))
+    }
+
+    fn save_more(&mut self, left: &mut usize) -> bool {
+        self.table.save_more(left)
+    }
+
+    fn schema(&self) -> Result<String> {
+        Ok(Shape::Table.of(schema_of::<Q, (V, bool), M>()?))
+    }
+
+    fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        let Solution { table, order, changed, .. } = self;
+        table.restore_each(
+            bytes,
+            |k| hash_key(k),
+            |hash, (key, (_, is_changed))| {
+                order.push(hash);
+                if *is_changed {
+                    changed.push(key.clone());
+                }
+            },
+        )
+    }
+}
+
+/// What is behind the head: barriers pass by what is kept.
+impl<Q, V, F, N, S, M, U> Tail for Solution<Q, V, F, N, S, M, U>
+where
+    Q: Key + Spill + Keep<M>,
+    V: Clone + Spill + Keep<M>,
+    (V, bool): Keep<M>,
+    F: Fn(&mut V, V) -> bool + Clone + Send + 'static,
+    N: Push<(Q, V), ()>,
+    S: Stamp,
+    M: Mode,
+    U: Until<(Q, V)>,
+{
+    fn mark(&mut self, mark: Mark) {
+        self.next.mark(mark);
+        if let Mark::Barrier(id) = mark {
+            self.back.save(id);
+        }
+    }
+    forward_tail!(next: open grid room flush enough deadline tick);
+}
