@@ -138,7 +138,7 @@ fn components_of_random_graphs_by_what_changes() {
         let found = everywhere(|job, out| {
             let edges = source(from_vec(pairs.clone())).key_by(|e| e.0);
             let labels = source(from_iter(0..vertices)).map(|v| (v, v));
-            let labels = labels.iterate_delta(u64::MAX, smaller, |changed| {
+            let labels = labels.iterate_delta(smaller, |changed| {
                 let there = changed.key_by(|c| c.0).join(edges).lookup();
                 there.map(|(_, ((_, label), edge))| (edge.1, label))
             });
@@ -168,7 +168,7 @@ fn only_what_changes_is_worked_on() {
     let job = Job::build("chain", |job| {
         let edges = source(from_iter(1..100u64)).flat_map(|v| [(v - 1, v), (v, v - 1)]).key_by(|e| e.0);
         let labels = source(from_iter(0..100u64)).map(|v| (v, v));
-        let labels = labels.iterate_delta(u64::MAX, smaller, |changed| {
+        let labels = labels.iterate_delta(smaller, |changed| {
             let counted = changed.map_init(
                 |cx| cx.counter("worked"),
                 |n, c| {

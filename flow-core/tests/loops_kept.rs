@@ -156,7 +156,7 @@ fn what_dies_in_a_delta_loop_goes_on_there() {
                     *d = came.min(*d);
                     less
                 };
-                let distances = start.iterate_delta(u64::MAX, shorter, |changed| {
+                let distances = start.iterate_delta(shorter, |changed| {
                     let noted = changed.superstep().map(move |(step, c)| {
                         seen_by.note(step);
                         c

@@ -86,7 +86,7 @@ static NAMES: &[Row] = &[
     (&["dedup", "dedup_by", "deduplicate", "distinct_by", "distinct_by_key", "unique_by", "drop_duplicates"], "the first record of each key is `.key_by(|record| …).dedup_first()`; of equal records `.distinct()`"),
     (&["unique"], "write `.distinct()`"),
     (&["process_function", "keyed_process", "key_process", "process_with_state", "on_timer", "on_event", "process_keyed"], "write `.key_by(|record| …).process({ on_event(|event, ctx| …); })`"),
-    (&["iterate_delta", "feedback", "loop", "cycle"], "a pipeline has no cycles in this version; what a key remembers is state: `.key_by(|record| …).process({ … })`"),
+    (&["feedback", "loop", "cycle"], "a loop is `.iterate(rounds = n, |records| …)`; what a key remembers is state: `.key_by(|record| …).process({ … })`"),
 
     // sinks
     (&["print", "println", "print_to_err", "dump", "show"], "write `.for_each(|record| println!(\"{record:?}\"))`, or `.sink(stdout())` for what is `Display`"),

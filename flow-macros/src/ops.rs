@@ -147,12 +147,19 @@ pub(crate) enum Closures {
     Block,
     /// That of the first argument is a builder, the others are owned.
     FirstBuilds,
+    /// That of the last argument, which is this one, is the body of a loop: it builds, and may name streams from outside.
+    BodyAt(usize),
 }
 
 impl Closures {
     /// Whether a closure that is argument `at` builds.
     pub fn builds(self, at: usize) -> bool {
-        self == Closures::Builder || self == Closures::FirstBuilds && at == 0
+        self == Closures::Builder || self == Closures::FirstBuilds && at == 0 || self.is_body(at)
+    }
+
+    /// Whether argument `at` is the body of a loop.
+    pub fn is_body(self, at: usize) -> bool {
+        self == Closures::BodyAt(at)
     }
 }
 
@@ -266,6 +273,9 @@ impl Operator {
     const fn first_builds(self) -> Self {
         Operator { closures: Closures::FirstBuilds, ..self }
     }
+    const fn body_at(self, at: usize) -> Self {
+        Operator { closures: Closures::BodyAt(at), ..self }
+    }
     const fn sets_key(self) -> Self {
         Operator { sets_key: true, output: Output::Keyed, ..self }
     }
@@ -319,6 +329,15 @@ const EVENT_TIME: &[Named] = &[
 /// What says how the watermark follows the records.
 const STRATEGIES: &[&str] = &["disorder", "monotonic", "punctuated", "watermarks"];
 const TTL: &[Named] = &[optional("ttl", Value::PositiveDuration)];
+const ROUNDS: &[Named] = &[Named {
+    name: "rounds",
+    value: Value::Expression,
+    required: Some(
+        "after how many supersteps does it end at the latest? `u64::MAX`: when nothing comes back",
+    ),
+    positional: true,
+}];
+const AT_MOST: &[Named] = &[optional("rounds", Value::Expression)];
 const WINDOW: &[Named] = &[optional("lateness", Value::Duration), optional("late", Value::Late)];
 const WITHIN: &[Named] = &[
     optional("lower_bound_exclusive", Value::Expression),
@@ -422,6 +441,11 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("connect_broadcast", 1, ".connect_broadcast(rules)").connects_all(),
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
+    row("iterate", 1, ".iterate(rounds = 20, |records| …)").named(ROUNDS).time(Time::Drops).stateful().body_at(0),
+    row("iterate_delta", 2, ".iterate_delta(|kept, came| …, |changed| …)").named(AT_MOST).time(Time::Drops).stateful().body_at(1),
+    row("until", 2, ".until(|a| …, |result| …)").first_builds(),
+    row("superstep", 0, ".superstep()"),
+
     row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
     row("trigger", 1, ".trigger(|t| t.count(100))").input(Input::Window).output(Output::Same).builder(),
     row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
@@ -447,7 +471,7 @@ const KEEPS: &[&str] =
     &["async_map", "try_async_map", "take", "skip", "rate_limit", "event_time", "partition_by", "apply"];
 
 /// Operators of later versions: a name that is not here yet, but is not a slip either.
-pub(crate) const RESERVED: &[&str] = &["iterate"];
+pub(crate) const RESERVED: &[&str] = &[];
 
 impl Operator {
     /// Whether it brings two keyed streams together, of which what follows says more.

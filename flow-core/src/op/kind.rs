@@ -158,6 +158,20 @@ pub trait InSupersteps: Ends {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Superstep, R, M> {}
 
+/// A kind that may go through a loop.
+#[diagnostic::on_unimplemented(
+    message = "this stream cannot go through a loop: it is in one already",
+    label = "a loop in a loop",
+    note = "loops in the body of loops are not there yet: end the inner one by a condition of the outer, `.until(…)`, or run one behind the other"
+)]
+pub trait Loops: Kind {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Bounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Batch, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Unbounded, R, M> {}
+
 /// A kind of which a batch can be made.
 #[diagnostic::on_unimplemented(
     message = "a batch has to end, and this source never does",

@@ -2,7 +2,7 @@
 
 use super::calls;
 use crate::diag::Diagnostics;
-use crate::graph::{Graph, Origin};
+use crate::graph::{Graph, InBody, Origin};
 use crate::message;
 use std::collections::HashSet;
 
@@ -41,5 +41,10 @@ pub(super) fn ids_are_unique(graph: &Graph, diagnostics: &mut Diagnostics) {
 pub(super) fn closures_hold_no_streams(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (name, operator) in &graph.in_closures {
         diagnostics.error(name, message::stream_in_closure(name, operator));
+    }
+    for InBody { name, stream, operator, .. } in &graph.in_bodies {
+        if graph.stream(*stream).uses.len() > 1 {
+            diagnostics.error(name, message::shared_in_body(name, operator));
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::expr::{Mode, rewritten};
 use super::semicolon;
 use crate::ast::{Arg, Call, Checkpointed, NamedArg};
 use crate::ops::{self, Closures, Named, Operator, Output, Takes, Value};
-use crate::plan::{CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
+use crate::plan::{BodyName, CallPlan, ChainPlan, EndPlan, FnArgPlan, Plan, StartPlan, StreamRef};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, GenericArgument, PathArguments, Type, spanned::Spanned};
@@ -125,7 +125,7 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let args = args.iter().enumerate().map(|(at, arg)| match arg {
         Arg::Value(expr) => {
             let mode = if builds(at) { Mode::Builder } else { mode };
-            rewritten(expr, mode, &plan.values)
+            with_streams(expr, rewritten(expr, mode, &plan.values), plan)
         }
         // reported: a stream where none belongs
         Arg::Stream(_) => TokenStream::new(),
@@ -133,7 +133,12 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let (positional, setters): (Vec<_>, Vec<_>) = in_order(named, one.row)
         .into_iter()
         .partition(|given| known(given, one.row).is_some_and(|known| known.positional));
-    let args = args.chain(positional.into_iter().map(|given| value(given, one.row, plan)));
+    let positional = positional.into_iter().map(|given| value(given, one.row, plan));
+    // A body is the last.
+    let args: Vec<_> = match one.row.map(|row| row.closures) {
+        Some(Closures::BodyAt(_)) => positional.chain(args).collect(),
+        _ => args.chain(positional).collect(),
+    };
     let args = paren.map(|paren| in_parens(paren.span.join(), quote!(#(#args),*)));
     let setters = setters.into_iter().filter(|given| !is_never(given, one.row)).map(|given| {
         let (name, value) = (&given.name, value(given, one.row, plan));
@@ -146,6 +151,16 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let unkeyed = one.unkeyed.then(|| ours("unkeyed"));
     let boxed = one.boxed.then(|| ours("boxed"));
     quote!(#expr #unkeyed.#name #turbofish #args #(#setters)* #boxed)
+}
+
+/// Input: `|ranks| ranks.key_by(f).join(edges.key_by(g)).lookup()`
+/// Output: `{ let edges = __s3; |ranks| ranks.key_by(f).join(edges.key_by(g)).lookup() }`
+fn with_streams(body: &Expr, tokens: TokenStream, plan: &Plan) -> TokenStream {
+    let renamed = plan.bodies.iter().filter(|one| std::ptr::eq(one.body, body) && one.name != one.emitted);
+    let lets: Vec<_> = renamed
+        .map(|BodyName { name, emitted, .. }| quote_spanned!(name.span()=> let #name = #emitted;))
+        .collect();
+    if lets.is_empty() { tokens } else { quote!({ #(#lets)* #tokens }) }
 }
 
 /// The block of a process that is written in the pipeline.

@@ -3,11 +3,14 @@
 
 use super::chain::Open;
 use super::names::{Meaning, Names, Unresolved};
-use super::{Ending, Flow, Graph, Line, NodeId, Origin, Segment, SegmentId, Start, Stream, StreamId, Use};
+use super::{
+    Ending, Flow, Graph, InBody, Line, NodeId, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
+};
 use crate::ast::{self, Binding, Pipeline, Side, Statement};
 use crate::diag::Diagnostics;
 use crate::free;
 use crate::message;
+use crate::ops;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use std::collections::{HashMap, HashSet};
 
@@ -34,6 +37,7 @@ pub(crate) fn build<'a>(ast: &'a Pipeline, diagnostics: &mut Diagnostics) -> Gra
         segments: Vec::new(),
         lines: Vec::new(),
         in_closures: Vec::new(),
+        in_bodies: Vec::new(),
         meant: Vec::new(),
     };
     let mut builder = Builder {
@@ -233,6 +237,25 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
+    /// The body of a loop is made of operators, and uses the streams that it names up. What ends a stream has no place in it.
+    pub fn look_into_body(&mut self, expr: &'a syn::Expr, operator: &str) {
+        for closure in free::Outside::of(expr).closures {
+            for name in free::names(closure, &HashSet::new()) {
+                if let Some(Meaning::Stream(_)) = self.names.meaning(&name) {
+                    let mut one = self.use_of(&name);
+                    if self.graph.stream(one.stream).flow.shape == ops::Shape::Plain {
+                        one = self.cut(one);
+                    }
+                    let (stream, operator) = (one.stream, operator.to_owned());
+                    self.graph.in_bodies.push(InBody { body: expr, name, stream, operator });
+                }
+            }
+        }
+        for end in ends_in(expr) {
+            self.diagnostics.error(&end, message::end_in_body(&end, operator));
+        }
+    }
+
     fn report(&mut self, name: &Ident, why: Unresolved) {
         self.graph.meant.push(self.names.suggestion(name).unwrap_or_else(|| name.to_string()));
         let message = match why {
@@ -270,6 +293,27 @@ impl<'a> Builder<'a, '_> {
             }
         }
     }
+}
+
+/// The operators in a body that end a stream.
+fn ends_in(body: &syn::Expr) -> Vec<Ident> {
+    struct Ends(Vec<Ident>);
+    impl<'a> syn::visit::Visit<'a> for Ends {
+        fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
+            // Iterators have a `collect` and a `for_each` too: those are in the closures of operators.
+            let row = ops::operator(&call.method.to_string());
+            if row.is_some_and(|row| row.output == ops::Output::Terminal) {
+                self.0.push(call.method.clone());
+            }
+            self.visit_expr(&call.receiver);
+        }
+        fn visit_expr_closure(&mut self, _: &'a syn::ExprClosure) {}
+    }
+    let mut ends = Ends(Vec::new());
+    if let syn::Expr::Closure(closure) = body {
+        syn::visit::Visit::visit_expr(&mut ends, &closure.body);
+    }
+    ends.0
 }
 
 /// What the statements of a block bind.

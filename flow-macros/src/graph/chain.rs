@@ -139,7 +139,7 @@ impl<'a> Builder<'a, '_> {
         self.use_middle(made.unwrap_or(StreamId(0)))
     }
 
-    fn cut(&mut self, one: Use) -> Use {
+    pub fn cut(&mut self, one: Use) -> Use {
         let stream = self.graph.stream(one.stream);
         let (flow, node, at) = (stream.flow, stream.node, one.token.span());
         let open = Open {
@@ -199,9 +199,11 @@ impl<'a> Builder<'a, '_> {
 
     fn operator(&mut self, mut open: Open<'a>, call: &'a Call, row: &'static Operator) -> Open<'a> {
         let output = node::output(row, call, open.flow);
-        for arg in &call.args {
-            if let Arg::Value(expr) = arg {
-                self.look_into_closures(expr, row.name);
+        for (at, arg) in call.args.iter().enumerate() {
+            match arg {
+                Arg::Value(expr) if row.closures.is_body(at) => self.look_into_body(expr, row.name),
+                Arg::Value(expr) => self.look_into_closures(expr, row.name),
+                Arg::Stream(_) => {}
             }
         }
         call.named.iter().for_each(|given| self.look_into_closures(&given.value, row.name));

@@ -36,8 +36,19 @@ pub(crate) struct Graph<'a> {
     pub lines: Vec<Line<'a>>,
     /// Streams that closures mention, and the operator they belong to.
     pub in_closures: Vec<(Ident, String)>,
+    /// Streams that bodies of loops mention.
+    pub in_bodies: Vec<InBody<'a>>,
     /// Streams that a reported name meant or may have meant: no message says that nobody reads them.
     pub meant: Vec<String>,
+}
+
+/// A stream that the body of a loop mentions.
+pub(crate) struct InBody<'a> {
+    pub body: &'a syn::Expr,
+    pub name: Ident,
+    /// It, or a root of its own where it has no key.
+    pub stream: StreamId,
+    pub operator: String,
 }
 
 /// One line of the body.

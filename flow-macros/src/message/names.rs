@@ -103,6 +103,17 @@ pub(crate) fn stream_in_closure(name: &Ident, operator: &str) -> Message {
     )
 }
 
+pub(crate) fn shared_in_body(name: &Ident, operator: &str) -> Message {
+    Message::new(format!("stream `{name}` is used in the body of `{operator}` and elsewhere")).help(format!(
+        "a stream with a key can be used once: give it its key in the body, as `.join({name}.key_by(…))`"
+    ))
+}
+
+pub(crate) fn end_in_body(end: &Ident, operator: &str) -> Message {
+    Message::new(format!("`{end}` ends a stream, and stands in the body of `{operator}`"))
+        .help("a body ends in the stream that goes into the next superstep; put the sink behind the loop")
+}
+
 pub(crate) fn closure_changes(name: &Ident, operator: &str) -> Message {
     Message::new(format!("a closure of `{operator}` changes `{name}`, but each parallel instance has its own copy of it"))
         .help("keep state for each key with `scan` or `map_with_state`; to count, `.map_init(|cx| cx.counter(\"name\"), …)`")

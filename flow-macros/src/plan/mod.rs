@@ -8,7 +8,7 @@ use self::hang::Ends;
 use self::picture::Picture;
 use crate::ast::{Call, Pipeline, Statement, Wishes};
 use crate::graph::{
-    Ending, FnArg, Graph, Line, Op, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
+    Ending, FnArg, Graph, InBody, Line, Op, Origin, Segment, SegmentId, Start, Stream, StreamId, Use,
 };
 use crate::ops::{Operator, Shape};
 use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
@@ -25,6 +25,15 @@ pub(crate) struct Plan<'a> {
     pub adds: Vec<Ident>,
     pub picture: Picture,
     pub values: Values,
+    /// What streams that bodies of loops mention are called.
+    pub bodies: Vec<BodyName<'a>>,
+}
+
+/// A name in the body of a loop, and what the stream has become.
+pub(crate) struct BodyName<'a> {
+    pub body: &'a Expr,
+    pub name: Ident,
+    pub emitted: Ident,
 }
 
 /// One line of the body.
@@ -126,7 +135,16 @@ pub(crate) fn plan<'a>(ast: &'a Pipeline, graph: &Graph<'a>) -> Plan<'a> {
         adds,
         picture: picture::picture(graph),
         values: values(ast, graph),
+        bodies: bodies(graph),
     }
+}
+
+fn bodies<'a>(graph: &Graph<'a>) -> Vec<BodyName<'a>> {
+    let named = |one: &InBody<'a>| {
+        let (name, emitted) = (one.name.clone(), emitted_name(graph, one.stream));
+        BodyName { body: one.body, name, emitted }
+    };
+    graph.in_bodies.iter().map(named).collect()
 }
 
 fn chain<'a>(

@@ -10,7 +10,7 @@ use crate::aggregate::{Agg, Mergeable};
 use crate::error::{Error, ErrorKind};
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, Forward, InTurn};
-use crate::op::kind::Ends;
+use crate::op::kind::{Ends, Loops};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::time::Grid;
@@ -162,7 +162,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         body: impl FnOnce(Stream<T, InLoop<K>, LoopStart<C, T>>) -> B,
     ) -> Stream<Left<T, B>, K::Untimed, Loop<T, B>>
     where
-        K: Ends,
+        K: Ends + Loops,
         T: Spill,
     {
         let of = Arc::new(Handed::new(1, rounds));

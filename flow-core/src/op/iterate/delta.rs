@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, InTurn};
 use crate::op::key_fn::ByPair;
-use crate::op::kind::Ends;
+use crate::op::kind::{Ends, Loops};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::tee::both_tails;
 use crate::op::{Chain, Key, Kind, Stream, Visit};
@@ -183,8 +183,8 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
     /// A loop around a *solution set*, of one value for each key, of which each superstep sees what the one before has changed.
     ///
     /// The input is the solution to begin with, and all of it has changed. In each superstep `body` gets what has changed, each key once, and gives what comes to which
-    /// keys. `update` takes that into the value of the key, and says whether it has changed; a key that is new has. When nothing has changed, or after `rounds`
-    /// supersteps, the loop is over, and the solution is its result: of each key the value, in the order in which keys came to it.
+    /// keys. `update` takes that into the value of the key, and says whether it has changed; a key that is new has. When nothing has changed, or after as many
+    /// supersteps as `.rounds(n)` behind it says, the loop is over, and the solution is its result: of each key the value, in the order in which keys came to it.
     ///
     /// What comes to a key in one superstep comes in no certain order from several senders: `update` should not depend on it.
     ///
@@ -200,7 +200,7 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
     ///     *label = came.min(*label);
     ///     less
     /// };
-    /// let labels = vertices.iterate_delta(u64::MAX, smaller, |changed| {
+    /// let labels = vertices.iterate_delta(smaller, |changed| {
     ///     changed.key_by(|c| c.0).join(edges).lookup().map(|(_, ((_, label), edge))| (edge.1, label))
     /// });
     /// job.add(labels.collect(&out));
@@ -211,17 +211,16 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
     #[track_caller]
     pub fn iterate_delta<F, B: DeltaBody<Q, V>>(
         self,
-        rounds: u64,
         update: F,
         body: impl FnOnce(Stream<(Q, V), InLoop<K>, DeltaStart<C, (Q, V)>>) -> B,
     ) -> Stream<(Q, V), K::Untimed, DeltaLoop<Q, V, F, B, K>>
     where
-        K: Ends,
+        K: Ends + Loops,
         Q: Key + Spill,
         V: Clone + Spill,
         F: Fn(&mut V, V) -> bool + Clone + Send + 'static,
     {
-        let of = Arc::new(Handed::new(0, rounds));
+        let of = Arc::new(Handed::new(0, u64::MAX));
         let (edge, straight) = (EdgeRef::fresh(), EdgeRef::fresh());
         let (meta, back) = (Meta::new("iterate_delta"), Meta::new("solution"));
         let (of_start, to) = (Arc::clone(&of), straight.clone());
@@ -241,6 +240,28 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
     }
 }
 
+impl<Q: Spill, V: Spill, K: Kind, B, F, M, U: Until<(Q, V)>>
+    Stream<(Q, V), K, DeltaIterated<B, Q, V, F, M, U>>
+{
+    /// The loop behind which it stands has `n` supersteps at most.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let start = source(from_vec(vec![(0u64, ())]));
+    /// let reached = start.iterate_delta(|(), ()| false, |new| new.map(|(n, ())| (n + 1, ()))).rounds(3);
+    /// job.add(reached.map(|(n, ())| n).collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// assert_eq!(out.take(), [0, 1, 2, 3]);
+    /// ```
+    pub fn rounds(self, n: u64) -> Self {
+        self.chain.of.set_rounds(n);
+        self
+    }
+}
+
 impl<Q: Spill, V: Spill, K: Kind, B, F, M> Stream<(Q, V), K, DeltaIterated<B, Q, V, F, M>> {
     /// The loop behind which it stands is over as soon as `condition` holds of what the aggregate makes of all that has changed in a superstep.
     ///
@@ -253,7 +274,7 @@ impl<Q: Spill, V: Spill, K: Kind, B, F, M> Stream<(Q, V), K, DeltaIterated<B, Q,
     ///     *sum += n;
     ///     true
     /// };
-    /// let grown = sums.iterate_delta(u64::MAX, add, |changed| changed.map(|c| c)).until(|a| a.max(|s| s.1), |n| *n > 50);
+    /// let grown = sums.iterate_delta(add, |changed| changed.map(|c| c)).until(|a| a.max(|s| s.1), |n| *n > 50);
     /// job.add(grown.collect(&out));
     /// # });
     /// # job.run().unwrap();

@@ -4,12 +4,13 @@ use super::turns::Turns;
 use super::workset::Workset;
 use crate::external::Spill;
 use crate::stage::BuildCx;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module. The one in the pipeline stands for that of each run.
 pub(super) struct Handed<T> {
     first: u64,
-    rounds: u64,
+    rounds: AtomicU64,
     entries: usize,
     pub turns: Turns,
     /// By exit.
@@ -24,12 +25,17 @@ impl<T: Spill> Handed<T> {
 
     fn of(first: u64, rounds: u64, entries: usize) -> Self {
         let turns = Turns::new(first, rounds, entries);
-        Handed { first, rounds, entries, turns, worksets: Mutex::default() }
+        Handed { first, rounds: AtomicU64::new(rounds), entries, turns, worksets: Mutex::default() }
     }
 
     /// How many supersteps there may be.
     pub fn rounds(&self) -> u64 {
-        self.rounds
+        self.rounds.load(Ordering::Relaxed)
+    }
+
+    /// Says it before the pipeline is built.
+    pub fn set_rounds(&self, rounds: u64) {
+        self.rounds.store(rounds, Ordering::Relaxed);
     }
 
     /// The superstep in which the input is.
@@ -40,7 +46,7 @@ impl<T: Spill> Handed<T> {
     /// That of the run.
     pub fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self> {
         let entries = cx.parallelism();
-        cx.of_run().of(self, || Handed::of(self.first, self.rounds, entries))
+        cx.of_run().of(self, || Handed::of(self.first, self.rounds(), entries))
     }
 
     fn worksets(&self) -> MutexGuard<'_, Vec<Workset<T>>> {
