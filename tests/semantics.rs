@@ -1,7 +1,7 @@
 //! What a pipeline means: every case is a row of a file in `suite/`, and runs at parallelism 1, 2 and 4, on every host, in 20
 //! simulations, with batches of 1, 7 and 1024. At parallelism 1 the output is compared byte for byte, late elements included;
 //! elsewhere, and where several inputs meet, the set of rows is. The target `semantics_kept` runs the same cases through checkpoints,
-//! deaths and other parallelisms, and those that are about checkpoints.
+//! deaths and other parallelisms, and those that are about checkpoints; the target `semantics_batch` runs them as batches, and those that are about batches.
 //!
 //! Case W16 is a test of `flow_core::stage`, beside what it is about; timers of the clock (T3, T6) are one of `flow-core/tests`.
 //!
@@ -10,7 +10,6 @@
 //! | cases | need |
 //! |---|---|
 //! | I1 to I5 | iteration |
-//! | A5, T10 | `#[batch]` |
 
 #[path = "semantics/large.rs"]
 mod large;

@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::op::kind::{Bounded, Durable, Is, Kind, Replayable, Volatile};
 use crate::op::{Chain, Stream, Visit};
 use crate::source::unpack::{Unpack, foreign};
-use crate::source::{Lasting, Poll, Reader, Source, Src, source};
+use crate::source::{AtSource, Lasting, Poll, Reader, Source, Src, source};
 use crate::stage::own::Own;
 use crate::stage::own::take;
 use crate::stage::push::forward_tail;
@@ -228,6 +228,9 @@ pub struct Play<C> {
     prev: C,
     meta: Meta,
 }
+
+/// `.batch()` behind a script: its watermarks and waits are for whoever writes it to leave out.
+impl<C> AtSource for Play<C> {}
 
 impl<T: 'static, C: Chain<Out = Step<T>>> Chain for Play<C> {
     type Out = T;

@@ -21,7 +21,7 @@ static NAMES: &[Row] = &[
     (&["limit", "head", "first"], "write `.take(n)`"),
     (&["drop", "offset"], "write `.skip(n)`"),
     (&["take_while", "skip_while", "map_while", "enumerate", "zip"], "the order of records is known for each key only: count or compare with `.key_by(|record| …).scan(init, |state, record| …)`"),
-    (&["sort", "sort_by", "sort_by_key", "order_by", "sort_partition", "sorted"], "a stream may have no end, so nothing sorts it: the first by a measure are `.key_by(|record| …).top_n(10, |record| …)`, or sort after the run what `.collect(&collected)` has"),
+    (&["sort", "sort_unstable", "sort_by_cached_key", "order_by", "sort_partition", "sorted"], "of a stream that ends, write `.sort_by_key(|record| …)`, or `.sort_by(|a, b| …)` for an order of two; the first by a measure are `.key_by(|record| …).top_n(10, |record| …)`"),
     (&["throttle"], "write `.rate_limit(100)`: so many records a second"),
     (&["sample", "debounce"], "take one record of each stretch of time: `.window(tumbling(1s, time = processing)).aggregate(|a| a.last())`"),
     (&["buffer", "chunks", "batch", "windowed", "chunk"], "write `.window(count(100)).aggregate(|a| a.collect())`"),

@@ -20,6 +20,7 @@ mod foreign;
 mod free;
 mod graph;
 mod message;
+mod op_kinds;
 mod ops;
 mod plan;
 mod render;

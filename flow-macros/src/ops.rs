@@ -3,94 +3,10 @@
 //! The macro knows an operator by its row alone; no other file of this crate compares an operator's name with a
 //! literal, except where an operator has a syntax of its own (`union`, `named`).
 
+pub(crate) use crate::op_kinds::{EdgeKind, Input, Output, Shape, Time};
 pub(crate) use crate::window_kinds::{
     GAPS, OVERLAPPING_MAX, PROCESSING, Takes, WINDOWS, WindowKind, described, is_clocked, window,
 };
-
-/// What kind of stream runs along an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Plain,
-    Keyed,
-    /// Behind `.window(…)`: not a stream yet.
-    Windowed,
-    /// Behind `.join(…)` and its like: not a stream yet.
-    Joined,
-    /// Behind `connect`: not a stream yet either.
-    Connected,
-    /// Behind `connect_broadcast`: the same.
-    Beside,
-    /// Behind a sub-pipeline or a user's own operator: only the types know.
-    Unknown,
-}
-
-/// What an operator can stand behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
-    /// Plain or keyed.
-    Stream,
-    /// Behind `key_by` only.
-    Keyed,
-    /// Behind `join` and its like only.
-    Joined,
-    /// Plain or behind a window: on a keyed stream it has no meaning.
-    PlainOrWindow,
-    /// Behind a window only.
-    Window,
-    /// Any of them.
-    Any,
-}
-
-/// What comes out of an operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
-    Plain,
-    Keyed,
-    /// The input's shape: the key is kept.
-    Same,
-    /// Of two joined streams: a stream.
-    Window,
-    /// Two keyed streams together.
-    Joined,
-    /// Two streams by key, for one process.
-    Connected,
-    /// One stream by key, one for all, for one process.
-    Beside,
-    /// Nothing: it ends the stream.
-    Terminal,
-    /// Several streams, taken apart by a tuple `let`.
-    Sides {
-        min: usize,
-        max: usize,
-    },
-    Unknown,
-}
-
-/// What an operator does to event time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Time {
-    Keeps,
-    Sets,
-    /// Without a key the result comes at the end of input and has no timestamp.
-    DropsUnkeyed,
-    /// The result comes at the end of input and has no timestamp.
-    Drops,
-    Unknown,
-}
-
-/// How records reach what lies behind an operator./// How records reach what lies behind an operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EdgeKind {
-    Fused,
-    KeyBy,
-    Global,
-    Rebalance,
-    Shuffle,
-    Broadcast,
-    Custom,
-    Merge,
-    Boundary,
-}
 
 /// What a named argument takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,6 +353,8 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("dedup_last", 0, ".dedup_last()").input(Input::Keyed).time(Time::Drops).stateful(),
     row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
+    row("sort_by", 1, ".sort_by(|a, b| …)").time(Time::Drops).stateful(),
+    row("sort_by_key", 1, ".sort_by_key(|record| …)").time(Time::Drops).stateful(),
     row("connect", 1, ".connect(other.key_by(|record| …))").connects(),
     row("connect_broadcast", 1, ".connect_broadcast(rules)").connects_all(),
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
@@ -482,6 +400,11 @@ impl Operator {
     /// Whether it says of two joined streams what belongs together.
     pub fn closes_join(&self) -> bool {
         self.output == Output::Window || self.input == Input::Joined
+    }
+
+    /// Whether it needs all records of a stream at once, keyed or not.
+    pub fn is_of_all(&self) -> bool {
+        self.input == Input::Stream && self.time == Time::Drops
     }
 
     /// Whether a checkpoint has something of it.

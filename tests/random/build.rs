@@ -3,13 +3,14 @@
 //! It goes from the last operator to the first. What takes a stream is known before what makes it, and is put together with
 //! `tee` where there are several.
 
-use crate::function::*;
-use crate::graph::{Graph, Node};
-use crate::interpret::generated;
-use crate::plan::{Op, Source};
-use crate::{joined, rolling, windowed};
+use crate::mode::{Bounds, begun};
+use super::function::*;
+use super::graph::{Graph, Node};
+use super::interpret::generated;
+use super::plan::{Op, Source};
+use super::{joined, rolling, windowed};
 use flow_core::op::boxed::{BoxedEnd, OpenRoot};
-use flow_core::op::kind::{AtLeastOnce, Bounded, Ends, Is, Repeats, Replayable};
+use flow_core::op::kind::{AtLeastOnce, Ends, Is, Repeats, Replayable};
 use flow_core::op::operator::{OpError, Operator};
 use flow_core::op::tee::Root;
 use flow_core::op::{Chain, Forked, Terminal};
@@ -20,9 +21,9 @@ use std::sync::{Arc, Mutex};
 /// What takes a stream.
 pub type End<S> = BoxedEnd<OpenRoot<Rec, S>>;
 /// The kind of a stream without event time.
-pub type Plain = Is<(), Bounded, Replayable, AtLeastOnce>;
+pub type Plain = Is<(), Bounds, Replayable, AtLeastOnce>;
 /// The kind of a stream with event time.
-pub type Timed = Is<Timestamp, Bounded, Replayable, AtLeastOnce>;
+pub type Timed = Is<Timestamp, Bounds, Replayable, AtLeastOnce>;
 /// A stream of kind `K` as the operator behind it sees it.
 pub type Branch<K> = Stream<Rec, K, Root<Rec, <K as Kind>::Stamp>>;
 /// Records that were seen in passing.
@@ -38,7 +39,7 @@ pub trait Time: Kind<Mode = AtLeastOnce> + Repeats + Ends + Sized {
 
 impl Time for Plain {
     fn branch() -> Branch<Plain> {
-        source(from_vec(Vec::new())).at_least_once().root()
+        begun!(source(from_vec(Vec::new()))).root()
     }
     fn ends(waiting: &mut Waiting) -> &mut Vec<Vec<End<()>>> {
         &mut waiting.plain
@@ -47,7 +48,7 @@ impl Time for Plain {
 
 impl Time for Timed {
     fn branch() -> Branch<Timed> {
-        source(from_vec(Vec::new())).at_least_once().event_time(|r: &Rec| r.ts).root()
+        begun!(source(from_vec(Vec::new()))).event_time(|r: &Rec| r.ts).root()
     }
     fn ends(waiting: &mut Waiting) -> &mut Vec<Vec<End<Timestamp>>> {
         &mut waiting.timed
@@ -168,14 +169,13 @@ impl Building<'_> {
         let out = self.end::<Plain>(port);
         match from.clone() {
             Source::FromIter(records) => {
-                self.job.add(source(from_iter(records)).at_least_once().boxed().tee(|_| out))
+                self.job.add(begun!(source(from_iter(records))).boxed().tee(|_| out))
             }
             Source::FromVec(records, n) => {
-                self.job.add(source(from_vec(records).splits(n)).at_least_once().tee(|_| out))
+                self.job.add(begun!(source(from_vec(records).splits(n))).tee(|_| out))
             }
             Source::Generate(count, n) => {
-                self.job
-                    .add(source(generate(count.into(), generated).splits(n)).at_least_once().tee(|_| out));
+                self.job.add(begun!(source(generate(count.into(), generated).splits(n))).tee(|_| out));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! The interpreter's count windows: it keeps every element.
 
-use crate::function::*;
-use crate::keyed::{by_key, push};
-use crate::plan::{Agg, Counts};
-use crate::port::{El, Port};
-use crate::windows::aggregate;
+use super::function::*;
+use super::keyed::{by_key, push};
+use super::plan::{Agg, Counts};
+use super::port::{El, Port};
+use super::windows::aggregate;
 
 /// Results of count windows over a keyed stream whose whole order is known.
 pub fn counted(input: &Port, counts: &Counts, p: usize) -> Option<Port> {

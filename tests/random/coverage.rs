@@ -1,7 +1,7 @@
 //! What the cases have covered.
 
-use crate::graph::Graph;
-use crate::plan::{Form, Op, Source};
+use super::graph::Graph;
+use super::plan::{Form, Op, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! The same jobs with checkpoints, in a process that dies now and then: each row counts once all the same.
 
-use crate::build::build_into;
-use crate::function::Rec;
-use crate::graph::Graph;
+use super::build::build_into;
+use super::function::Rec;
+use super::graph::Graph;
 use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::stage::split_mix;

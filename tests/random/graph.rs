@@ -1,8 +1,9 @@
 //! A graph of operators with what the interpreter says of each stream in it.
 
-use crate::interpret::{apply, source};
-use crate::plan::{Agg, Op, Plan, Roll, Run, Source, Step, pick};
-use crate::port::Port;
+use crate::mode::IS_BATCH;
+use super::interpret::{apply, source};
+use super::plan::{Agg, Op, Plan, Roll, Run, Source, Step, pick};
+use super::port::Port;
 use std::fmt;
 
 /// An operator; streams are numbers.
@@ -163,7 +164,7 @@ fn fires_by_key(op: &Op) -> bool {
             | Op::Join(_)
             | Op::Clocked(..)
             | Op::Beside(_)
-    )
+    ) || IS_BATCH && matches!(op, Op::Roll(..))
 }
 
 /// Whether its rows depend on the order of its input.
@@ -181,8 +182,8 @@ fn sees_order(op: &Op) -> bool {
         Op::Window(window) | Op::Session(window) => {
             !merges(&window.agg) || window.lateness > 0 || window.side
         }
-        Op::GlobalWindow(_, agg) | Op::Total(crate::plan::Total::Aggregate(agg)) => !merges(agg),
-        Op::Total(total) => matches!(total, crate::plan::Total::Fold | crate::plan::Total::Reduce),
+        Op::GlobalWindow(_, agg) | Op::Total(super::plan::Total::Aggregate(agg)) => !merges(agg),
+        Op::Total(total) => matches!(total, super::plan::Total::Fold | super::plan::Total::Reduce),
         _ => false,
     }
 }
@@ -191,10 +192,10 @@ fn sees_order(op: &Op) -> bool {
 fn plainer(op: Op) -> Op {
     match op {
         Op::Roll(form, _) => Op::Roll(form, Roll::Count),
-        Op::Window(window) => Op::Window(crate::plan::Window { agg: Agg::Count, last: None, ..window }),
+        Op::Window(window) => Op::Window(super::plan::Window { agg: Agg::Count, last: None, ..window }),
         Op::Counted(counts) => Op::GlobalWindow(counts.form, Agg::Spread),
         Op::GlobalWindow(form, _) | Op::Fired(form, ..) => Op::GlobalWindow(form, Agg::Spread),
-        Op::Total(_) => Op::Total(crate::plan::Total::Aggregate(Agg::Spread)),
+        Op::Total(_) => Op::Total(super::plan::Total::Aggregate(Agg::Spread)),
         Op::EventTime(_) => Op::EventTime(ANY_DISORDER),
         Op::Take(_) => Op::Take(u8::MAX),
         other => other,

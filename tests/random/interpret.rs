@@ -7,10 +7,11 @@
 //! * an operator that looks at the order of a key's records where they come from more than one sender;
 //! * a window where elements may be behind their own sender's watermark and there is more than one sender.
 
-use crate::function::*;
-use crate::plan::{Form, Op, Source};
-use crate::port::{El, Event, Port, Strand, scatter, scatter_all};
-use crate::{counted, joins, keyed, sessions, windows};
+use crate::mode::IS_BATCH;
+use super::function::*;
+use super::plan::{Form, Op, Source};
+use super::port::{El, Event, Port, Strand, scatter, scatter_all};
+use super::{counted, joins, keyed, sessions, windows};
 
 /// What an operator gives.
 pub struct Outcome {
@@ -47,6 +48,12 @@ pub fn apply(op: &Op, inputs: &[&Port], p: usize) -> Option<Outcome> {
         Op::Session(window) => sessions::sessions(&keyed::keyed(inputs[0], window.form), window, p)?,
         Op::Counted(counts) => counted::counted(&keyed::keyed(inputs[0], counts.form), counts, p)?.into(),
         Op::GlobalWindow(form, agg) => {
+            let instances = if form.is_some() { p } else { 1 };
+            windows::global(&keyed::keyed(inputs[0], *form), *agg, instances)?.into()
+        }
+        // There are no parts of a window in a batch: it is refused.
+        Op::Fired(_, _, true, _) if IS_BATCH => return None,
+        Op::Fired(form, _, _, agg) if IS_BATCH => {
             let instances = if form.is_some() { p } else { 1 };
             windows::global(&keyed::keyed(inputs[0], *form), *agg, instances)?.into()
         }
@@ -159,7 +166,7 @@ fn in_turn(strand: &Strand, n: usize) -> Vec<Strand> {
 fn event_time(input: &Port, disorder: i64) -> Option<Port> {
     let times = || input.elements().map(|el| el.rec.ts);
     let spread = times().max().unwrap_or(0) - times().min().unwrap_or(0);
-    if !input.alone && spread > disorder {
+    if !IS_BATCH && !input.alone && spread > disorder {
         return None;
     }
     let stamp = |strand: &Strand| {
@@ -170,7 +177,7 @@ fn event_time(input: &Port, disorder: i64) -> Option<Port> {
             made.push(Event::El(El { time: el.rec.ts, ..*el }));
             if highest.is_none_or(|h| el.rec.ts > h) {
                 highest = Some(el.rec.ts);
-                made.extend(input.alone.then_some(Event::Watermark(el.rec.ts - disorder - 1)));
+                made.extend((input.alone && !IS_BATCH).then_some(Event::Watermark(el.rec.ts - disorder - 1)));
             }
         }
         made

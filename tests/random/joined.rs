@@ -1,8 +1,8 @@
 //! Builds joins: each side is an end of what it comes from.
 
-use crate::build::{End, Time, Timed};
-use crate::function::*;
-use crate::joins::{How, Join, Outer, key, pair};
+use super::build::{End, Time, Timed};
+use super::function::*;
+use super::joins::{How, Join, Outer, key, pair};
 use flow_core::op::boxed::BoxedEnd;
 use flow_core::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Joins: what is random about one, and what the interpreter makes of it: it compares each element with each.
 
-use crate::function::*;
-use crate::port::{El, Event, Port};
-use crate::windows::shown;
+use super::function::*;
+use super::port::{El, Event, Port};
+use super::windows::shown;
 use proptest::prelude::*;
 
 /// Which elements that match nothing give a row.

@@ -1,8 +1,9 @@
 //! The interpreter's keyed streams and rolling operators.
 
-use crate::function::*;
-use crate::plan::{Form, Roll};
-use crate::port::{El, Event, Port, Strand, scatter_all};
+use crate::mode::IS_BATCH;
+use super::function::*;
+use super::plan::{Form, Roll};
+use super::port::{El, Event, Port, Strand, scatter_all};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The stream with its key; without a form the key is 0.
@@ -34,6 +35,9 @@ pub fn roll(input: &Port, roll: Roll, p: usize) -> Option<Port> {
         return None;
     }
     let strands = if ordered { input.strands.clone() } else { vec![input.heap()] };
+    if IS_BATCH && is_one_row(roll) {
+        return Some(last_rows(input, roll, p));
+    }
     let mut seen: HashMap<u8, Vec<Rec>> = HashMap::new();
     let rolled = Port { strands, ..*input }.each(|el| {
         let seen = seen.entry(el.key).or_default();
@@ -41,6 +45,31 @@ pub fn roll(input: &Port, roll: Roll, p: usize) -> Option<Port> {
         rolled(roll, el.key, seen).map(|rec| El { rec, ..el })
     });
     Some(by_key(input.timed, p, rolled.strands, !ordered, input.single()))
+}
+
+/// Whether each of its rows is a new version of the row of its key, of which in a batch the last one counts.
+fn is_one_row(roll: Roll) -> bool {
+    !matches!(roll, Roll::Scan | Roll::MapWithState | Roll::Process | Roll::DedupFirst)
+}
+
+/// The last row of each key, at the time of its last record, by when the keys came first.
+fn last_rows(input: &Port, roll: Roll, p: usize) -> Port {
+    let mut keys: Vec<(u8, i64, Vec<Rec>)> = Vec::new();
+    for el in input.elements() {
+        let at = keys.iter().position(|(key, ..)| *key == el.key).unwrap_or_else(|| {
+            keys.push((el.key, el.time, Vec::new()));
+            keys.len() - 1
+        });
+        keys[at].1 = el.time;
+        keys[at].2.push(el.rec);
+    }
+    let mut rows = Strand::new();
+    for (key, time, seen) in keys {
+        // What the last change of the list says is what is in it.
+        let last = (1..=seen.len()).rev().find_map(|n| rolled(roll, key, &seen[..n]));
+        last.into_iter().for_each(|rec| push(&mut rows, El { rec, time, key }));
+    }
+    by_key(input.timed, p, vec![rows], !input.single(), input.single())
 }
 
 /// What a rolling operator says to the last of all records of a key.

@@ -1,7 +1,7 @@
 //! What proptest makes: a plan, which becomes a graph by leaving out steps whose outcome would depend on timing.
 
-use crate::function::{KEYS, Rec, VALUES};
-use crate::joins::{Join, join};
+use super::function::{KEYS, Rec, VALUES};
+use super::joins::{Join, join};
 use proptest::prelude::*;
 
 /// How a stream gets its key.

@@ -4,11 +4,11 @@
 //! one strand; behind an exchange a strand is cut into those parts that certainly stay together. Watermarks lie in the
 //! strands, in their exact place. What runs where is known only as far as the semantics say it: never which instance has a key.
 
-use crate::function::Rec;
+use super::function::Rec;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// A record, its event time (0 on a stream without), and its key behind a [`crate::plan::Form`].
+/// A record, its event time (0 on a stream without), and its key behind a [`super::plan::Form`].
 #[derive(Debug, Clone, Copy)]
 pub struct El {
     pub rec: Rec,

@@ -1,8 +1,8 @@
 //! Builds rolling operators.
 
-use crate::build::{Branch, End, Time, join};
-use crate::function::*;
-use crate::plan::{Form, Roll};
+use super::build::{Branch, End, Time, join};
+use super::function::*;
+use super::plan::{Form, Roll};
 use flow_core::op::boxed::BoxedEnd;
 use flow_core::op::{Chain, KeyFn, KeyedStream, Terminal};
 use flow_core::prelude::*;
@@ -21,7 +21,7 @@ pub fn roll<K: Time>(s: Branch<K>, form: Form, roll: Roll, out: End<K::Stamp>) -
     }
 }
 
-/// The ends of both streams, and what a process makes of them at their end: see [`Op::Beside`](crate::plan::Op::Beside).
+/// The ends of both streams, and what a process makes of them at their end: see [`Op::Beside`](super::plan::Op::Beside).
 pub fn beside<K: Time>(n: u8, out: End<()>) -> (End<K::Stamp>, End<K::Stamp>, impl Terminal) {
     let both = K::branch().key_by(move |r| r.key % n).connect_broadcast(K::branch());
     let (keyed, all, both) = both.apart();

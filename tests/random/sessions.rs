@@ -1,11 +1,11 @@
 //! The interpreter's sessions: it keeps every element and makes the sessions anew each time.
 
-use crate::function::*;
-use crate::interpret::Outcome;
-use crate::keyed::push;
-use crate::plan::Window;
-use crate::port::{El, Event, Port, Strand};
-use crate::windows::{aggregate, judged, shown};
+use super::function::*;
+use super::interpret::Outcome;
+use super::keyed::push;
+use super::plan::Window;
+use super::port::{El, Event, Port, Strand};
+use super::windows::{aggregate, judged, shown};
 
 /// Results and late elements of sessions over a keyed stream.
 pub fn sessions(input: &Port, window: &Window, p: usize) -> Option<Outcome> {

@@ -1,9 +1,9 @@
 //! Builds windows and aggregates of everything.
 
-use crate::build::{Branch, End, Time, Timed, boxed_end, join};
-use crate::function::*;
-use crate::plan::{Agg, Counts, Form, Total, Window};
-use crate::windows::{order, spread};
+use super::build::{Branch, End, Time, Timed, boxed_end, join};
+use super::function::*;
+use super::plan::{Agg, Counts, Form, Total, Window};
+use super::windows::{order, spread};
 use flow_core::op::{Chain, KeyFn, Stream};
 use flow_core::prelude::{
     Millis, Timestamp, count as elements, last, processing, session as sessions, sliding, tumbling,

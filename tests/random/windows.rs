@@ -1,10 +1,10 @@
 //! The interpreter's windows and aggregates of everything.
 
-use crate::function::*;
-use crate::interpret::Outcome;
-use crate::keyed::{by_key, folded, push};
-use crate::plan::{Agg, Total, Window};
-use crate::port::{El, Event, Port, Strand};
+use super::function::*;
+use super::interpret::Outcome;
+use super::keyed::{by_key, folded, push};
+use super::plan::{Agg, Total, Window};
+use super::port::{El, Event, Port, Strand};
 use std::collections::{BTreeMap, HashSet};
 
 /// A result as a number; `None` where there is none. `records` in order of arrival.

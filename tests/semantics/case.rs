@@ -75,6 +75,8 @@ pub struct Case {
     pub expired: Option<i64>,
     /// What the error says; empty where the run succeeds.
     pub fails: Vec<String>,
+    /// Whether its rows are compared in any order.
+    pub any_order: bool,
     /// What else a case of checkpoints says.
     pub says: Vec<(String, String)>,
 }
@@ -82,7 +84,7 @@ pub struct Case {
 impl Case {
     /// Whether the order of rows is not defined even at parallelism 1.
     pub fn fan_in(&self) -> bool {
-        self.inputs.len() > 1 || self.has("sides")
+        self.any_order || self.inputs.len() > 1 || self.has("sides")
     }
 
     /// Whether every receiver has a single sender: one input, one exchange.

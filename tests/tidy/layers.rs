@@ -7,7 +7,7 @@ const LAYERS: &[&[&str]] = &[
     &["error", "time", "metrics", "short_string", "sorted", "spawn", "unpack"],
     &["batch"],
     &["channel"],
-    &["state", "exchange", "checkpoint"],
+    &["state", "exchange", "checkpoint", "external"],
     &["stage"],
     &["aggregate", "join", "op", "process", "window"],
     &["source", "sink"],

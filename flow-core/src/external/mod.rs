@@ -35,11 +35,6 @@ pub trait Order<T>: Clone + Send + 'static {
 /// fn leaves<T: flow_core::external::Spill>() {}
 /// leaves::<(String, u64)>();
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot leave the memory: it cannot be written down and read back",
-    label = "records of type `{Self}`",
-    note = "an operator that needs all its input keeps what is too much for the memory on the disk: derive `serde::Serialize` and `serde::Deserialize` for it"
-)]
 pub trait Spill: Serialize + DeserializeOwned + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + 'static> Spill for T {}

@@ -146,7 +146,19 @@ impl<B: Bounds, R: Replay, M: Mode> HasEventTime for Is<Timestamp, B, R, M> {}
 )]
 pub trait Ends: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, B: Finite, R: Replay, M: Mode> Ends for Is<S, B, R, M> {}
+impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Bounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Batch, R, M> {}
+
+/// A kind of a pipeline that takes no checkpoints.
+#[diagnostic::on_unimplemented(
+    message = "this operator needs all its input at once, and what it holds of it is in no checkpoint",
+    label = "is in no checkpoint",
+    note = "remove `#[checkpointed]`: a pipeline that has to begin anew after its process has died reads its input again"
+)]
+pub trait BeginsAnew: Kind<Mode = Volatile> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, R: Replay> BeginsAnew for Is<S, B, R, Volatile> {}
 
 /// A kind of the body of a loop.
 #[diagnostic::on_unimplemented(
@@ -180,7 +192,9 @@ impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Unbounded, R, M> {}
 )]
 pub trait EndsByItself: Ends {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, B: Finite, R: Replay, M: Mode> EndsByItself for Is<S, B, R, M> {}
+impl<S: Stamp, R: Replay, M: Mode> EndsByItself for Is<S, Bounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> EndsByItself for Is<S, Batch, R, M> {}
 
 /// A kind that can be read again from a position, as a restart asks.
 #[diagnostic::on_unimplemented(

@@ -3,8 +3,9 @@
 //! They meet on one instance. What does not fit into memory lies in files meanwhile, in sorted runs that are merged at the end: `external/sorter.rs`.
 
 use super::edges::{EdgePush, Forward};
-use super::kind::Ends;
-use super::{Chain, Kind, Stream, Visit};
+use super::kind::{BeginsAnew, Ends};
+use super::proved::claim;
+use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::error::{Error, Result};
 use crate::external::{Merge, Order, Sorter, Spill};
 use crate::metrics::Counter;
@@ -16,6 +17,26 @@ use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
+
+claim! {
+    /// What operators may take that need all their input: what can [leave the memory](Spill).
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot leave the memory: it cannot be written down and read back",
+        label = "`{Self}` is not `Serialize + DeserializeOwned`",
+        note = "an operator that needs all its input keeps what is too much for the memory on the disk: derive `serde::Serialize` and `serde::Deserialize` for `{Self}`"
+    )]
+    pub trait SpillOf<P> for T where Spill
+}
+
+claim! {
+    /// What records can be sorted by.
+    #[diagnostic::on_unimplemented(
+        message = "records cannot be sorted by `{Self}`, which has no order",
+        label = "this closure returns `{Self}`, which is not `Ord`",
+        note = "floats have one by their bits: `.sort_by(|a, b| a.price.total_cmp(&b.price))`; for your own type derive `PartialOrd` and `Ord`"
+    )]
+    pub trait SortedBy<P> for Q where Ord
+}
 
 /// Records that leave between two looks at the room for them.
 const AT_ONCE: usize = 256;
@@ -204,10 +225,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), [-1.0, 2.25, 3.5]);
     /// ```
     #[track_caller]
-    pub fn sort_by<F>(self, order: F) -> Stream<T, K::Untimed, Sorted<C, Comparing<F>>>
+    pub fn sort_by<F, P>(self, order: F) -> Stream<T, K::Untimed, Proved<P, Sorted<C, Comparing<F>>>>
     where
-        K: Ends,
-        T: Spill,
+        K: Ends + BeginsAnew,
+        T: SpillOf<P>,
         F: Fn(&T, &T) -> Ordering + Clone + Send + 'static,
     {
         self.sorted("sort_by", Comparing(order))
@@ -228,10 +249,13 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// assert_eq!(out.take(), ["be", "to", "not", "or"]);
     /// ```
     #[track_caller]
-    pub fn sort_by_key<Q: Ord, F>(self, key: F) -> Stream<T, K::Untimed, Sorted<C, Keyed<F>>>
+    pub fn sort_by_key<Q: SortedBy<B>, F, B, P>(
+        self,
+        key: F,
+    ) -> Stream<T, K::Untimed, Proved<B, Proved<P, Sorted<C, Keyed<F>>>>>
     where
-        K: Ends,
-        T: Spill,
+        K: Ends + BeginsAnew,
+        T: SpillOf<P>,
         F: Fn(&T) -> Q + Clone + Send + 'static,
     {
         self.sorted("sort_by_key", Keyed(key))

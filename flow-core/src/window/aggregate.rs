@@ -10,6 +10,7 @@ use super::trigger::{FiresOn, TakesTrigger, Trigger, Triggered};
 use super::windowing::{Adds, Parts, Suits, Windowing, instances};
 use crate::aggregate::{Agg, Aggregate, Algebra};
 use crate::error::{Error, ErrorKind};
+use crate::op::kind::Bounds;
 use crate::op::key_fn::NoKey;
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, EdgeRef, Meta, Push};
@@ -154,7 +155,8 @@ impl<X: 'static, K: Kind, C, F, W: Windowing, P> WindowedStream<X, K, C, F, W, P
 
 impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, K, C, F, W, P> {
     /// Fires windows before their end, too: at times, after so many elements, or where an element says so; see
-    /// [`Trigger`]. At its end a window fires anyway. A trigger makes a result of `global()` windows on input without an end.
+    /// [`Trigger`]. At its end a window fires anyway. A trigger makes a result of `global()` windows on input without an end. In a
+    /// [batch](crate::op::Stream::batch) each window has one row, at its end, whatever the trigger says; a purging one is refused there.
     ///
     /// ```
     /// # use flow_core::prelude::*;
@@ -176,7 +178,8 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
         B: FiresOn<K>,
     {
         let WindowedStream { chain, key, assign: window, lateness, typed } = self;
-        let Trigger { rules, when, .. } = make(Trigger::new());
+        let Trigger { mut rules, when, .. } = make(Trigger::new());
+        rules.whole = K::Bounds::IS_BATCH;
         WindowedStream { chain, key, assign: Triggered { window, rules, when }, lateness, typed }
     }
 }

@@ -121,7 +121,7 @@ fn by_key(row: &Operator, input: Shape) -> bool {
 /// Without a key, what sees every record runs once.
 fn on_one_instance(row: &Operator, input: Shape) -> bool {
     let folds = matches!(row.input, Input::Any | Input::PlainOrWindow) && row.stateful;
-    input == Shape::Plain && (folds || row.output == Output::Window)
+    row.is_of_all() || input == Shape::Plain && (folds || row.output == Output::Window)
 }
 
 /// How many streams come out: (fewest, most) names that a tuple `let` may have.

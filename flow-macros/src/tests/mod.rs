@@ -7,6 +7,7 @@ mod expansions;
 mod labels;
 mod pictures;
 mod processes;
+mod warnings;
 
 use crate::diag::{Diagnostics, Report};
 use proc_macro2::{TokenStream, TokenTree};

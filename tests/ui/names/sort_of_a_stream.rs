@@ -15,7 +15,7 @@ fn rides() -> Vec<Ride> {
 dataflow! {
     pub fn p() {
         let rides = source(from_vec(rides()));
-        rides.sort_by(|r| r.at).for_each(|x| println!("{x:?}"));
+        rides.sort(|r| r.at).for_each(|x| println!("{x:?}"));
     }
 }
 

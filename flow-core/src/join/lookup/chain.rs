@@ -4,7 +4,7 @@ use super::head::LookupHead;
 use crate::join::form::Leading;
 use crate::join::joined::{JoinChain, JoinOp, Joined};
 use crate::join::side::Crossing;
-use crate::op::kind::{Finite, Replay};
+use crate::op::kind::{Batch, Bounded, Finite, Replay};
 use crate::op::{Is, Key, Kind, Stream};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
 use crate::state::{Keep, Mode};
@@ -19,7 +19,9 @@ use std::marker::PhantomData;
 )]
 pub trait ReadWhole: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, B: Finite, R: Replay, M: Mode> ReadWhole for Is<S, B, R, M> {}
+impl<S: Stamp, R: Replay, M: Mode> ReadWhole for Is<S, Bounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> ReadWhole for Is<S, Batch, R, M> {}
 
 /// A join of each left element with all right ones of its key.
 pub struct Lookup<F, S, M> {

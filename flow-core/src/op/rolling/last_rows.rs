@@ -37,6 +37,8 @@ pub(super) struct LastRows<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S> {
     failed: bool,
     /// All input has come.
     ended: bool,
+    /// The highest watermark so far.
+    reached: Timestamp,
     /// Whether the last checkpoint has the keys.
     saved: bool,
     types: PhantomData<fn(X) -> M>,
@@ -45,7 +47,8 @@ pub(super) struct LastRows<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S> {
 impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S: Stamp> LastRows<X, F, R, N, M, S> {
     pub fn new(key: F, roll: R, next: N, meta: Meta) -> Self {
         let (keys, faults, types) = (Pane::default(), Faults::default(), PhantomData);
-        LastRows { keys, key, roll, next, meta, faults, failed: false, ended: false, saved: false, types }
+        let (failed, ended, saved, reached) = (false, false, false, Timestamp::MIN);
+        LastRows { keys, key, roll, next, meta, faults, failed, ended, reached, saved, types }
     }
 
     #[cold]
@@ -109,10 +112,11 @@ where
         }
     }
 
-    fn watermark(&mut self, _: Timestamp) {
+    fn watermark(&mut self, w: Timestamp) {
         // The end of the input or, in a loop, of a superstep: there are no others in a batch. Rows leave before this mark, or a window behind
-        // would fire without them.
-        self.ended = true;
+        // would fire without them. A stage that goes on from a checkpoint is told the one before, which has been.
+        self.ended |= w > self.reached;
+        self.reached = self.reached.max(w);
     }
 
     fn was_told(&mut self, _: Timestamp) {
@@ -164,6 +168,7 @@ where
     }
 
     fn restore(&mut self, _: usize, bytes: &[u8]) -> Result<()> {
+        self.ended = false;
         let LastRows { keys, key, .. } = self;
         let hash_of = |k: &F::Key| key.hash(k);
         <F::Key as Keep<M>>::kept(|| {

@@ -83,6 +83,7 @@ where
         if !fits(cx, &meta, lateness.allowed, checked) {
             return;
         }
+        let rules = rules.in_effect();
         let (count, kind) = instances(TypeId::of::<F>() == TypeId::of::<NoKey>());
         edge.listen(listened(&window.grid(lateness.allowed), &rules, P::REPORTS).and(&next.grid()));
         let base = Base::<X, F, A, P, C::Stamp, N>::new(key.clone(), aggregate.clone(), lateness, next, meta);

@@ -75,7 +75,7 @@ impl<A> Open<A> {
     pub fn arrive(&mut self, now: &Now, at_once: bool, rules: &Rules) -> bool {
         self.unshown += 1;
         self.passed = is_passed(self.due, now.watermark);
-        if self.passed || at_once || rules.count.is_some_and(|n| self.unshown >= n) {
+        if self.passed || at_once && !rules.whole || rules.count.is_some_and(|n| self.unshown >= n) {
             return true;
         }
         if let Some(every) = rules.early {

@@ -25,6 +25,8 @@ pub struct Rules {
     pub count: Option<u64>,
     /// Whether what has been shown is forgotten.
     pub purging: bool,
+    /// Nobody looks before the end: the windows are those of a batch.
+    pub(in crate::window) whole: bool,
     /// Something was said twice.
     twice: Option<&'static str>,
 }
@@ -113,7 +115,19 @@ impl Rules {
                 "a trigger without a condition: say `early`, `early_by_clock`, `count` or `when`".to_owned(),
             );
         }
+        if self.whole && self.purging {
+            return refuse(
+                "a purging trigger shows a window in parts, and in a batch there is one result for each window: remove `purging()`, \
+                 or write `count(n)` windows"
+                    .to_owned(),
+            );
+        }
         Ok(())
+    }
+
+    /// What is left of them: in a batch a window has its last row only.
+    pub(in crate::window) fn in_effect(self) -> Rules {
+        if self.whole { Rules { early: None, clock: None, count: None, ..self } } else { self }
     }
 
     /// As they are written.
@@ -125,6 +139,9 @@ impl Rules {
             asks.then(|| "at elements that say so".to_owned()),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if self.whole {
+            return "in a batch it fires at its end, with the whole window".to_owned();
+        }
         let how = if self.purging { "what is new" } else { "the whole window" };
         format!("fires {} and at its end, with {how}", parts.join(", "))
     }

@@ -1,0 +1,87 @@
+//! What a pipeline means in a batch. Case A5: each case of `semantics`, and each of its random ones, of which no element is late is run as a batch, without the
+//! watermarks and waits of its script, and gives the last row of each key and window of what it gives as a stream (`batch/runner.rs`). And the cases
+//! that are about batches, `suite/batch.txt`.
+
+#[path = "semantics/runner.rs"]
+mod each_way;
+#[path = "batch/runner.rs"]
+mod runner;
+#[path = "semantics/mod.rs"]
+mod suite;
+use suite::*;
+
+/// How a pipeline begins: as a batch.
+mod mode {
+    use crate::case::{Arrival, El};
+    use crate::pipeline::Elements;
+    use crate::rows::Rows;
+    use flow_core::op::{Is, Kind};
+    use flow_core::op::boxed::NoRoot;
+    use flow_core::op::kind::{Batch, Bounded, Volatile};
+    use flow_core::prelude::*;
+    use flow_core::source::{Source, Src};
+    use flow_core::testing::{Play, Script, Scripted, Step};
+
+    pub type ScriptKind = <flow_core::testing::ScriptKind<Volatile> as Kind>::Whole;
+
+    /// Outside these jobs is nothing.
+    #[derive(Clone)]
+    pub struct World;
+
+    impl World {
+        pub fn new() -> Self {
+            World
+        }
+
+        pub fn step(&self, _: (usize, usize), arrival: &Arrival) -> Step<El> {
+            panic!("{arrival:?} is nothing for a pipeline that takes no checkpoints");
+        }
+
+        pub fn behind(&self, _: (usize, usize)) -> Option<Step<El>> {
+            None
+        }
+
+        pub fn end(&self, job: &mut Job, stream: Elements, rows: &Rows) {
+            job.add(stream.sink(rows.clone()));
+        }
+    }
+
+    pub fn script<T: Clone + Send + Sync + 'static>(
+        stream: Scripted<T>,
+    ) -> Stream<T, ScriptKind, Play<Src<Script<T>>>> {
+        stream.batch()
+    }
+
+    type In<X> = Is<(), Batch, <X as Source>::Replay, Volatile>;
+
+    pub fn source<X: Source<Bounds = Bounded>>(
+        from: X,
+    ) -> Stream<X::Item, In<X>, impl Flow<X::Item, In<X>, Root = NoRoot>> {
+        flow_core::source::source(from).batch()
+    }
+}
+
+/// Cases that are about batches.
+#[test]
+fn batches() {
+    all(include_str!("suite/batch.txt"), each_way::check);
+}
+
+/// Most cases of windows, keys and joins can be run.
+#[test]
+fn cases_of_streams_are_batches_too() {
+    for (name, text) in [
+        ("windows", include_str!("suite/windows.txt")),
+        ("sliding", include_str!("suite/sliding.txt")),
+        ("sessions", include_str!("suite/sessions.txt")),
+        ("counts", include_str!("suite/counts.txt")),
+        ("keyed", include_str!("suite/keyed.txt")),
+        ("trigger", include_str!("suite/trigger.txt")),
+        ("joins", include_str!("suite/joins.txt")),
+    ] {
+        let cases = case::parse(text);
+        let run = cases.iter().filter(|case| runner::as_batch(case).is_some()).count();
+        println!("{name}: {run} of {} cases", cases.len());
+        assert!(3 * run >= cases.len(), "{name}: {run} of {} cases are run as batches", cases.len());
+    }
+}

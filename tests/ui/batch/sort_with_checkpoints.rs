@@ -1,0 +1,24 @@
+use flow_core::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Ride {
+    id: u64,
+    at: i64,
+    city: String,
+}
+
+fn rides() -> Vec<Ride> {
+    Vec::new()
+}
+
+dataflow! {
+    #[batch]
+    #[checkpointed]
+    pub fn p(out: Collected<Ride>) {
+        let rides = source(from_vec(rides()));
+        rides.sort_by_key(|r| r.at).collect(&out);
+    }
+}
+
+fn main() {}
