@@ -149,6 +149,8 @@ pub trait Ends: Kind<Bounds: Finite> {}
 impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Bounded, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Batch, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Superstep, R, M> {}
 
 /// A kind of a pipeline that takes no checkpoints.
 #[diagnostic::on_unimplemented(

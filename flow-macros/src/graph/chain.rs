@@ -159,6 +159,18 @@ impl<'a> Builder<'a, '_> {
         self.use_middle(made)
     }
 
+    /// What follows `open` begins at a root of its own.
+    fn cut_off(&mut self, open: Open<'a>) -> Open<'a> {
+        let (flow, last, at, used) = (open.flow, open.last, open.at, open.used.clone());
+        let mut made = StreamId(0);
+        self.close(open, None, |builder| {
+            made = builder.middle(Origin::Root(builder.next_segment()), flow, last, at);
+            Ending::Cut(made)
+        });
+        let start = Start::Stream(self.use_middle(made));
+        Open { start, nodes: vec![], flow, last, used, at, fresh_root: true }
+    }
+
     fn use_middle(&mut self, stream: StreamId) -> Use {
         let token = self.graph.stream(stream).name.clone();
         self.graph.streams[stream.0].uses.push(token.span());
@@ -199,6 +211,11 @@ impl<'a> Builder<'a, '_> {
 
     fn operator(&mut self, mut open: Open<'a>, call: &'a Call, row: &'static Operator) -> Open<'a> {
         let output = node::output(row, call, open.flow);
+        let loops = matches!(row.closures, ops::Closures::BodyAt(_));
+        if loops && open.flow.shape == ops::Shape::Plain && !matches!(open.start, Start::Source(_)) {
+            // What is before it may be a branch, and a body with a fan-in in it is none.
+            open = self.cut_off(open);
+        }
         for (at, arg) in call.args.iter().enumerate() {
             match arg {
                 Arg::Value(expr) if row.closures.is_body(at) => self.look_into_body(expr, row.name),
