@@ -4,6 +4,8 @@
 mod arguments;
 #[path = "programs/fraud.rs"]
 mod fraud;
+#[path = "programs/graphs.rs"]
+mod graphs;
 #[path = "programs/ledger.rs"]
 mod ledger;
 #[path = "programs/nexmark.rs"]

@@ -80,3 +80,18 @@ proptest! {
         same!(|s| s.key_by(|r| r.0).top_n(3, |r| r.1));
     }
 }
+
+/// What there is no room for at once leaves later: ten thousand records into small rings.
+#[test]
+fn a_sort_waits_for_room() {
+    for seed in 0..5 {
+        let out = Collected::new();
+        let job = Job::build("sorted", |job| {
+            let numbers = source(from_iter(0..10_000u64)).map(|n| (n * 7_919) % 10_007);
+            job.add(numbers.sort_by_key(|n| *n).boundary().collect(&out));
+        });
+        job.batch_size(16).simulate(seed).unwrap();
+        let rows = out.take();
+        assert!(rows.len() == 10_000 && rows.is_sorted(), "{} rows", rows.len());
+    }
+}

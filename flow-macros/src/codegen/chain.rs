@@ -125,7 +125,9 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     let args = args.iter().enumerate().map(|(at, arg)| match arg {
         Arg::Value(expr) => {
             let mode = if builds(at) { Mode::Builder } else { mode };
-            with_streams(expr, rewritten(expr, mode, &plan.values), plan)
+            let tokens = rewritten(expr, mode, &plan.values);
+            let is_body = one.row.is_some_and(|row| row.closures.is_body(at));
+            if is_body { with_streams(expr, tokens, plan) } else { tokens }
         }
         // reported: a stream where none belongs
         Arg::Stream(_) => TokenStream::new(),
