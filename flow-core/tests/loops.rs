@@ -152,11 +152,7 @@ fn components_of_random_graphs_by_what_changes() {
 fn a_delta_loop_ends_at_its_bound() {
     let far = everywhere(|job, out| {
         let start = source(from_vec(vec![(0u64, 0u64)]));
-        let far = start.iterate_delta(
-            4,
-            |d, came| smaller(d, came),
-            |changed| changed.map(|(v, d)| (v + 1, d + 1)),
-        );
+        let far = start.iterate_delta(smaller, |changed| changed.map(|(v, d)| (v + 1, d + 1))).rounds(4);
         job.add(far.collect(out));
     });
     assert_eq!(far, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
@@ -262,4 +258,24 @@ fn worksets_beyond_the_memory() {
         let spilled = report.counter("iterated.spilled");
         assert!(spilled > 600_000, "{spilled} of 1.8 million");
     }
+}
+
+#[test]
+fn what_ends_the_body_ends_the_job() {
+    let out = Collected::new();
+    let job = Job::build("taken", |job| {
+        job.add(source(from_iter(0..9u64)).iterate(3, |n| n.take(5)).collect(&out));
+    });
+    let error = job.run().unwrap_err().to_string();
+    assert!(
+        error.contains("the body of the loop has ended before the loop") && error.contains("loops.rs"),
+        "{error}"
+    );
+    let job = Job::build("counted", |job| {
+        let counted = source(from_iter(0..9u64))
+            .iterate(3, |n| n.key_by(|_| ()).window(count(5)).aggregate(|a| a.count()).map(|w| w.value));
+        job.add(counted.collect(&out));
+    });
+    let error = job.run().unwrap_err().to_string();
+    assert!(error.contains("behind its last superstep"), "{error}");
 }

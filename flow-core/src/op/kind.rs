@@ -142,15 +142,14 @@ impl<B: Bounds, R: Replay, M: Mode> HasEventTime for Is<Timestamp, B, R, M> {}
 #[diagnostic::on_unimplemented(
     message = "this stream never ends, and the operator gives its result at the end of the input",
     label = "needs bounded input",
-    note = "bound the source (`.take(n)`, a file, an iterator), or give each window its result: `.window(tumbling(1h))`"
+    note = "bound the source (`.take(n)`, a file, an iterator), or give each window its result: `.window(tumbling(1h))`",
+    note = "in the body of a loop there is no end of the input, but that of each superstep: give it a key, as `.key_by(|_| ()).fold(…)`, or put it behind the loop"
 )]
 pub trait Ends: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Bounded, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Batch, R, M> {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Superstep, R, M> {}
 
 /// A kind of a pipeline that takes no checkpoints.
 #[diagnostic::on_unimplemented(
@@ -168,7 +167,7 @@ impl<S: Stamp, B: Bounds, R: Replay> BeginsAnew for Is<S, B, R, Volatile> {}
     label = "in no loop",
     note = "use it inside of the closure of `iterate` or `iterate_delta`, on the stream that it is given"
 )]
-pub trait InSupersteps: Ends {}
+pub trait InSupersteps: Kind {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Superstep, R, M> {}
 

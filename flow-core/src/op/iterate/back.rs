@@ -169,6 +169,20 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
         known.is_some_and(|known| self.until.is_enough(known))
     }
 
+    /// The body has ended: the loop is over, or an operator in it has ended it.
+    pub fn end(&mut self) {
+        let what = if !self.handed.turns.is_over() {
+            "the body of the loop has ended before the loop"
+        } else if self.returned.len() > 0 {
+            "records have come out of the body of the loop behind its last superstep"
+        } else {
+            return;
+        };
+        self.handed.turns.give_up();
+        let note = "an operator in the body ends its stream, as `take` does, or gives a result when its input ends: put it before or behind the loop";
+        self.fail(Error::new(ErrorKind::Operator, what).note(note));
+    }
+
     /// What came back last, when the loop is over.
     ///
     /// # Errors

@@ -155,6 +155,36 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [4, 4]);
     /// ```
+    /// Clusters of points, by k-means: each superstep all centres meet under one key, and each point looks for the nearest.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// type Point = (f64, f64);
+    /// fn nearest(centres: &[(usize, Point)], p: Point) -> usize {
+    ///     let far = |c: &(usize, Point)| (c.1.0 - p.0).powi(2) + (c.1.1 - p.1).powi(2);
+    ///     centres.iter().min_by(|a, b| far(a).total_cmp(&far(b)).then(a.0.cmp(&b.0))).unwrap().0
+    /// }
+    ///
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let points = source(from_vec(vec![(0.0, 0.0), (0.0, 2.0), (9.0, 9.0), (11.0, 9.0)])).key_by(|_: &Point| ());
+    /// let centres = source(from_vec(vec![(0, (0.0, 0.0)), (1, (1.0, 1.0))]));
+    /// let centres = centres.iterate(10, |centres| {
+    ///     let all = centres.key_by(|_| ()).fold(Vec::new(), |all, c| all.push(c));
+    ///     let near = all.key_by(|_| ()).join(points).lookup();
+    ///     let near = near.map(|(_, ((_, centres), p))| (nearest(&centres, p), p));
+    ///     let sums = near.key_by(|n| n.0).fold((0.0, 0.0, 0.0), |sum, (_, (x, y))| {
+    ///         *sum = (sum.0 + x, sum.1 + y, sum.2 + 1.0);
+    ///     });
+    ///     sums.map(|(cluster, (x, y, n))| (cluster, (x / n, y / n)))
+    /// });
+    /// job.add(centres.collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// let mut centres = out.take();
+    /// centres.sort_by_key(|c| c.0);
+    /// assert_eq!(centres, [(0, (0.0, 1.0)), (1, (10.0, 9.0))]);
+    /// ```
     #[track_caller]
     pub fn iterate<B: Body<T>>(
         self,

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, InTurn};
 use crate::op::key_fn::ByPair;
-use crate::op::kind::{Ends, Loops};
+use crate::op::kind::{Ends, InSupersteps, Loops};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::tee::both_tails;
 use crate::op::{Chain, Key, Kind, Stream, Visit};
@@ -169,7 +169,7 @@ pub trait DeltaBody<Q, V> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Q: 'static, V: 'static, L: Kind<Stamp = ()> + Ends, B> DeltaBody<Q, V> for Stream<(Q, V), L, B> {
+impl<Q: 'static, V: 'static, L: InSupersteps + Kind<Stamp = ()>, B> DeltaBody<Q, V> for Stream<(Q, V), L, B> {
     type Chain = B;
     fn chain(self) -> B {
         self.chain
@@ -207,6 +207,32 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
     /// # });
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [(1, 1), (2, 1), (3, 1), (4, 4)]);
+    /// ```
+    ///
+    /// Single-source shortest paths:
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// # let out = Collected::new();
+    /// # let job = Job::build("doc", |job| {
+    /// let roads = source(from_vec(vec![("a", "b", 4u64), ("a", "c", 1), ("c", "b", 2)]));
+    /// let roads = roads.map(|(from, to, km)| (from.to_owned(), (to.to_owned(), km))).key_by(|road| road.0.clone());
+    /// let start = source(from_vec(vec![("a".to_owned(), 0u64)]));
+    /// let shorter = |km: &mut u64, came: u64| {
+    ///     let less = came < *km;
+    ///     *km = came.min(*km);
+    ///     less
+    /// };
+    /// let distances = start.iterate_delta(shorter, |changed| {
+    ///     let there = changed.key_by(|place| place.0.clone()).join(roads).lookup();
+    ///     there.map(|(_, ((_, km), (_, (to, more))))| (to, km + more))
+    /// });
+    /// job.add(distances.collect(&out));
+    /// # });
+    /// # job.run().unwrap();
+    /// let mut distances = out.take();
+    /// distances.sort();
+    /// assert_eq!(distances, [("a".into(), 0), ("b".into(), 3), ("c".into(), 1)]);
     /// ```
     #[track_caller]
     pub fn iterate_delta<F, B: DeltaBody<Q, V>>(

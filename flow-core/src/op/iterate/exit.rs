@@ -62,7 +62,7 @@ where
 
     /// The result is what came back last.
     fn finish(&mut self) -> Result<()> {
-        self.back.handed.turns.give_up();
+        self.back.end();
         self.result = Some(self.back.last()?);
         Ok(())
     }

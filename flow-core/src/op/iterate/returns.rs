@@ -1,8 +1,8 @@
 //! What the body of a loop returns.
 
+use crate::op::Stream;
 use crate::op::fork::Either;
-use crate::op::kind::Ends;
-use crate::op::{Kind, Stream};
+use crate::op::kind::InSupersteps;
 
 /// What is done with a record `X` that comes out of the body: it goes into the next superstep, or leaves the loop.
 pub trait Leaves<X>: Send + 'static {
@@ -68,7 +68,7 @@ pub trait Body<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Send + 'static, L: Ends + Kind, B> Body<T> for Stream<T, L, B> {
+impl<T: Send + 'static, L: InSupersteps, B> Body<T> for Stream<T, L, B> {
     type Rule = Feeds;
     type Record = T;
     type Chain = B;
@@ -78,7 +78,7 @@ impl<T: Send + 'static, L: Ends + Kind, B> Body<T> for Stream<T, L, B> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Send + 'static, D: Send + 'static, L: Ends + Kind, B> Body<T> for Stream<Either<T, D>, L, B> {
+impl<T: Send + 'static, D: Send + 'static, L: InSupersteps, B> Body<T> for Stream<Either<T, D>, L, B> {
     type Rule = Says;
     type Record = Either<T, D>;
     type Chain = B;

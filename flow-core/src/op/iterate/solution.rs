@@ -131,7 +131,7 @@ where
     fn was_told(&mut self, _: Timestamp) {}
 
     fn end(&mut self) {
-        self.back.handed.turns.give_up();
+        self.back.end();
         self.ended = true;
     }
 

@@ -152,7 +152,12 @@ impl Turns {
         step.entries.iter().for_each(Signal::wake);
     }
 
-    /// It ends, whatever there is: nobody reads what it gives, or its body has ended before it.
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.allowed.load(Ordering::Acquire) == OVER
+    }
+
+    /// It ends, whatever there is: its body has ended before it.
     pub fn give_up(&self) {
         let step = self.step();
         self.allowed.store(OVER, Ordering::Release);
