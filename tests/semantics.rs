@@ -4,12 +4,6 @@
 //! deaths and other parallelisms, and those that are about checkpoints; the target `semantics_batch` runs them as batches, and those that are about batches.
 //!
 //! Case W16 is a test of `flow_core::stage`, beside what it is about; timers of the clock (T3, T6) are one of `flow-core/tests`.
-//!
-//! Cases that need operators which do not exist yet:
-//!
-//! | cases | need |
-//! |---|---|
-//! | I1 to I5 | iteration |
 
 #[path = "semantics/large.rs"]
 mod large;

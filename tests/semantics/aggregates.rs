@@ -200,7 +200,7 @@ pub fn rolling(stream: Elements, op: &str) -> Elements {
 }
 
 /// A result of everything has no event time; steps behind it have.
-fn timed<K, C>(stream: Stream<El, K, C>) -> Elements
+pub fn timed<K, C>(stream: Stream<El, K, C>) -> Elements
 where
     K: Kind<Stamp = (), Timed = crate::mode::ScriptKind>,
     C: Flow<El, K, Root = flow_core::op::boxed::NoRoot>,

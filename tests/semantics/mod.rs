@@ -7,6 +7,7 @@ pub mod case;
 pub mod dead;
 pub mod evicted;
 pub mod joins;
+pub mod loops;
 pub mod outcome;
 pub mod pipeline;
 pub mod random;
@@ -42,5 +43,5 @@ macro_rules! suites {
 }
 suites!(
     windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, dead, ttl, strategies,
-    json, evict, process, trigger, text, broadcast
+    json, evict, process, trigger, text, broadcast, loops
 );

@@ -69,7 +69,7 @@ impl Probe {
 
 /// Whether a step takes two streams.
 fn is_of_two(words: &[String]) -> bool {
-    matches!(words[0].as_str(), "join" | "beside")
+    matches!(words[0].as_str(), "join" | "beside" | "least")
 }
 
 /// Puts the pipeline of `case` into `job`.
@@ -89,10 +89,10 @@ pub fn build(job: &mut Job, case: &Case, probe: &Probe) {
             stream
         };
         let (left, right) = (side(left, false), side(right, true));
-        if words[0] == "join" {
-            crate::joins::join(job, left, right, &words, probe)
-        } else {
-            crate::beside::beside(job, left, right, probe)
+        match words[0] {
+            "join" => crate::joins::join(job, left, right, &words, probe),
+            "least" => crate::loops::least(left, right),
+            _ => crate::beside::beside(job, left, right, probe),
         }
     } else if case.has("union") {
         let last = partitions.len() - 1;
@@ -168,6 +168,7 @@ fn step(job: &mut Job, stream: Elements, words: &[&str], probe: &Probe) -> Eleme
         "distinct" => stream.map(|el| el.name).distinct().map(named).boxed(),
         "floats" => floats(stream),
         "lists" => lists(stream),
+        "grow" => crate::loops::grow(stream, number(words[1])),
         "timers" => crate::timers::timers(stream),
         "dead" => crate::dead::dead(job, stream, probe),
         "sides" => crate::sides::sides(job, stream, probe),
