@@ -242,6 +242,7 @@ const WITHIN: &[Named] = &[
     optional("late", Value::Late),
 ];
 const AS_OF: &[Named] = &[optional("late", Value::Late)];
+const WHOLE_JOINS: &[&str] = &["join", "left_join", "right_join", "full_join", "semi_join", "anti_join"];
 const PARALLELISM: Named = optional("parallelism", Value::Instances);
 const EXCHANGE: &[Named] = &[PARALLELISM];
 const SHUFFLE: &[Named] = &[
@@ -300,12 +301,16 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("left_join", 1, ".left_join(other.key_by(|record| …))").joins(),
     row("right_join", 1, ".right_join(other.key_by(|record| …))").joins(),
     row("full_join", 1, ".full_join(other.key_by(|record| …))").joins(),
+    row("semi_join", 1, ".semi_join(other.key_by(|record| …))").joins(),
+    row("anti_join", 1, ".anti_join(other.key_by(|record| …))").joins(),
     row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
 
     row("within", 2, ".within(-5s, 5s)").named(WITHIN).joined(&["join", "left_join", "right_join", "full_join"]),
     row("forever", 0, ".forever()").named(TTL).joined(&["join"]),
     row("lookup", 0, ".lookup()").joined(&["join", "left_join"]),
     row("as_of", 0, ".as_of()").named(AS_OF).joined(&["join", "left_join"]),
+    row("hash", 0, ".hash()").time(Time::Drops).joined(WHOLE_JOINS),
+    row("sort_merge", 0, ".sort_merge()").time(Time::Drops).joined(WHOLE_JOINS),
 
     row("split", 1, ".split(|record| …)").sides(2, 4),
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
@@ -334,6 +339,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("dedup_last", 0, ".dedup_last()").input(Input::Keyed).time(Time::Drops).stateful(),
     row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
+    row("reduce_group", 1, ".reduce_group(|key, records| …)").input(Input::Keyed).time(Time::Drops).stateful(),
     row("sort_by", 1, ".sort_by(|a, b| …)").time(Time::Drops).stateful(),
     row("sort_by_key", 1, ".sort_by_key(|record| …)").time(Time::Drops).stateful(),
     row("connect", 1, ".connect(other.key_by(|record| …))").connects(),

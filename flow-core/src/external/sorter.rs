@@ -101,6 +101,6 @@ impl<T: Spill, O: Order<T>> Sorter<T, O> {
         self.here.sort_by(|a, b| order.order(a, b));
         // The oldest first: of equal records the earlier one comes first.
         let runs = self.runs.into_iter().rev().flatten().collect();
-        Merge::new(runs, self.here, self.order)
+        Ok(Merge::new(runs, self.here, self.order)?.holding(self.share))
     }
 }
