@@ -107,7 +107,7 @@ pub(crate) struct Operator {
     pub of_closure: Option<&'static str>,
     pub stateful: bool,
     pub sets_key: bool,
-    /// The joins that it can stand behind.
+    /// The joins that it can stand behind, where it can stand behind any.
     pub behind: &'static [&'static str],
     /// Streams among its arguments.
     pub fan_in: bool,
@@ -190,7 +190,10 @@ impl Operator {
     }
     /// Says of two joined streams what belongs together.
     const fn joined(self, behind: &'static [&'static str]) -> Self {
-        Operator { behind, ..self.input(Input::Joined).stateful() }
+        self.input(Input::Joined).behind(behind).stateful()
+    }
+    const fn behind(self, behind: &'static [&'static str]) -> Self {
+        Operator { behind, ..self }
     }
     /// Per key rolling, per window, or once at the end of bounded input.
     const fn folds(self) -> Self {
@@ -242,6 +245,7 @@ const WITHIN: &[Named] = &[
     optional("late", Value::Late),
 ];
 const AS_OF: &[Named] = &[optional("late", Value::Late)];
+const WINDOW_JOINS: &[&str] = &["join", "left_join", "right_join", "full_join", "co_group"];
 const WHOLE_JOINS: &[&str] = &["join", "left_join", "right_join", "full_join", "semi_join", "anti_join"];
 const PARALLELISM: Named = optional("parallelism", Value::Instances);
 const EXCHANGE: &[Named] = &[PARALLELISM];
@@ -346,7 +350,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("connect_broadcast", 1, ".connect_broadcast(rules)").connects_all(),
     row("process", 1, ".process({ on_event(|event, ctx| …); })").input(Input::Keyed).stateful().block(),
 
-    row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
+    row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).behind(WINDOW_JOINS).stateful(),
     row("trigger", 1, ".trigger(|t| t.count(100))").input(Input::Window).output(Output::Same).builder(),
     row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
     row("process_window", 2, ".process_window(init, |w, records| …)").input(Input::Window).stateful(),

@@ -324,7 +324,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     pub fn reduce_group<U: 'static, G, P, O>(
         self,
         function: G,
-    ) -> Stream<(F::Key, U), K::Untimed, Proved<(P, O), ReduceGroup<C, F, G>>>
+    ) -> Stream<(F::Key, U), K::Untimed, Proved<P, Proved<O, ReduceGroup<C, F, G>>>>
     where
         K: Ends + BeginsAnew,
         F::Key: SpillOf<P>,

@@ -13,14 +13,18 @@ use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::time::Grid;
 use std::marker::PhantomData;
 
+/// A key that can be sorted, also on the disk.
+pub trait Sortable: Ord + Spill {}
+impl<Q: Ord + Spill> Sortable for Q {}
+
 claim! {
     /// What keys `sort_merge` takes.
     #[diagnostic::on_unimplemented(
-        message = "`sort_merge` cannot sort keys of type `{Self}`, which have no order",
-        label = "keys of type `{Self}` are not `Ord`",
-        note = "derive `PartialOrd` and `Ord` for `{Self}`, or write `.hash()`, which needs no order"
+        message = "`sort_merge` cannot sort keys of type `{Self}`: they have no order, or cannot leave the memory",
+        label = "keys of type `{Self}` are not `Ord + Serialize + DeserializeOwned`",
+        note = "derive `PartialOrd` and `Ord` for `{Self}`, and `serde::Serialize` and `serde::Deserialize`; `.hash()` needs no order"
     )]
-    pub trait MergedBy<P> for Q where Ord
+    pub trait MergedBy<P> for Q where Sortable
 }
 
 /// A join of all elements of a key, found in the way `A`.
@@ -63,8 +67,11 @@ pub type WholeJoin<Q, L, R, F, A, E> = JoinChain<Q, L, R, WholeOp<F, A>, E>;
 type Both<K, J> = <<K as Kind>::Untimed as Kind>::With<<J as Kind>::Untimed>;
 
 /// The stream behind it, where keys and elements of both sides can leave the memory.
-type Rows<Q, L, R, K, J, F, A, E, P> =
-    Stream<(Q, <F as Whole<L, R>>::Out), Both<K, J>, Proved<P, WholeJoin<Q, L, R, F, A, E>>>;
+type Rows<Q, L, R, K, J, F, A, E, P, O, S> = Stream<
+    (Q, <F as Whole<L, R>>::Out),
+    Both<K, J>,
+    Proved<P, Proved<O, Proved<S, WholeJoin<Q, L, R, F, A, E>>>>,
+>;
 
 impl<Q: Key, L, R, K: Kind, J, F, E> Joined<Q, L, R, K, J, F, E>
 where
@@ -99,7 +106,7 @@ where
     /// assert_eq!(silent.take(), ["bob"]);
     /// ```
     #[track_caller]
-    pub fn hash<P, O, S>(self) -> Rows<Q, L, R, K, J, F, Hash, E, (P, O, S)>
+    pub fn hash<P, O, S>(self) -> Rows<Q, L, R, K, J, F, Hash, E, P, O, S>
     where
         K: Ends + BeginsAnew,
         J: Ends,
@@ -126,11 +133,11 @@ where
     /// assert_eq!(out.take(), [(1, 27), (3, 34)]);
     /// ```
     #[track_caller]
-    pub fn sort_merge<P, O, S, B>(self) -> Rows<Q, L, R, K, J, F, SortMerge, E, (P, O, S, B)>
+    pub fn sort_merge<P, O, S>(self) -> Rows<Q, L, R, K, J, F, SortMerge, E, P, O, S>
     where
         K: Ends + BeginsAnew,
         J: Ends,
-        Q: SpillOf<P> + MergedBy<B>,
+        Q: MergedBy<P>,
         L: SpillOf<O>,
         R: SpillOf<S>,
     {
