@@ -130,7 +130,7 @@ impl<T: Spill, O: Order<T>, N: Push<T, ()>, S> SortHead<T, O, N, S> {
 
     /// Emits as much as there is room for.
     fn emit(&mut self) -> Result<Fire> {
-        if let Some(Sorting::In(sorter)) = self.sorting.take() {
+        if let Some(Sorting::In(sorter)) = self.sorting.take_if(|sorting| matches!(sorting, Sorting::In(_))) {
             self.spilled.add(sorter.spilled());
             self.sorting = Some(Sorting::Out(sorter.finish()?));
         }
