@@ -1,7 +1,6 @@
 //! How often each word of a text occurs, most frequent first.
 
 use flow_core::prelude::*;
-use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,16 +17,13 @@ A word is a run of letters and digits, in lower case. The report of the job goes
 ";
 
 dataflow! {
-    /// Counts the words of `text`, in no order.
-    pub fn word_count(text: PathBuf, counted: Collected<(String, u64)>) {
+    /// Counts the words of `text`, and writes them sorted into a file, which is replaced once the new one is whole.
+    #[batch]
+    pub fn word_count(text: PathBuf, counted: PathBuf) {
         let words = source(lines(text)).flat_map(|line| words(&line));
-        let counts = words.key_by(|word| word.clone()).window(global()).aggregate(|a| a.count());
-        counts.map(|w| (w.key, w.value)).collect(&counted);
-    }
-
-    /// Writes rows into a file: it is replaced once the new one is whole.
-    fn write(rows: Vec<(String, u64)>, path: PathBuf) {
-        source(from_vec(rows)).sink(csv_file(path));
+        let counts = words.key_by(|word| word.clone()).count();
+        let sorted = counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        sorted.sink(csv_file(counted));
     }
 }
 
@@ -43,11 +39,7 @@ fn main() -> ExitCode {
         let output = args.output("-o", "-")?;
         let text = args.input("kjv.txt")?;
 
-        let counted = Collected::new();
-        let report = word_count(text, counted.clone()).parallelism(parallelism).run()?;
-        let mut rows = counted.take();
-        rows.sort_unstable_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
-        write(rows, output).run()?;
+        let report = word_count(text, output).parallelism(parallelism).run()?;
         flow_examples::tell(&report);
         Ok(())
     })

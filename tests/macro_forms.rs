@@ -1,5 +1,7 @@
 //! Pipelines written in `dataflow!`, run, and compared with what plain Rust makes of the same input.
 
+#[path = "macro_forms/batch.rs"]
+mod batch;
 #[path = "macro_forms/broadcast.rs"]
 mod broadcast;
 #[path = "macro_forms/checkpointed.rs"]

@@ -36,6 +36,7 @@ static NAMES: &[Row] = &[
     (&["with_watermark_alignment"], "write `.event_time(|record| …, disorder = 5s, align = 10s)`"),
 
     // keys and exchanges
+    (&["group_reduce", "map_groups", "apply_groups", "full_window_partition", "for_each_group"], "of a stream that ends, write `.key_by(|record| …).reduce_group(|key, records| …)`"),
     (&["group_by", "group_by_key", "key_selector", "partition_by_key", "key_by_field", "keyed"], "write `.key_by(|record| …)`"),
     (&["partition_custom", "custom_partition", "exchange"], "write `.partition_by(|record, n| …)`, or `.key_by(|record| …)` to bring equal keys together"),
     (&["rescale", "repartition", "distribute", "round_robin", "coalesce"], "write `.rebalance()`, or `.rebalance(parallelism = n)` for n instances"),
@@ -54,7 +55,11 @@ static NAMES: &[Row] = &[
     (&["iter", "into_iter", "par_iter", "to_stream", "stream"], "remove it: this is a stream, and its operators stand on it directly"),
 
     // joins
-    (&["inner_join", "join_with", "hash_join"], "write `.join(other.key_by(|record| …))`, and behind it what belongs together: `.window(tumbling(1h))`, `.within(-5s, 5s)`"),
+    (&["inner_join", "join_with"], "write `.join(other.key_by(|record| …))`, and behind it what belongs together: `.window(tumbling(1h))`, `.within(-5s, 5s)`, or, of streams that end, `.hash()`"),
+    (&["hash_join"], "of streams that end, write `.join(other.key_by(|record| …)).hash()`"),
+    (&["sort_merge_join", "merge_join"], "of streams that end, write `.join(other.key_by(|record| …)).sort_merge()`"),
+    (&["left_semi_join", "left_semi", "semi", "exists"], "of streams that end, write `.semi_join(other.key_by(|record| …)).hash()`"),
+    (&["left_anti_join", "left_anti", "anti", "except", "minus", "not_exists"], "of streams that end, write `.anti_join(other.key_by(|record| …)).hash()`"),
     (&["outer_join", "full_outer_join"], "write `.full_join(other.key_by(|record| …))`, and behind it what belongs together: `.window(tumbling(1h))`, `.within(-5s, 5s)`"),
     (&["left_outer_join"], "write `.left_join(other.key_by(|record| …))`, and behind it what belongs together: `.window(tumbling(1h))`, `.within(-5s, 5s)`"),
     (&["right_outer_join"], "write `.right_join(other.key_by(|record| …))`, and behind it what belongs together: `.window(tumbling(1h))`, `.within(-5s, 5s)`"),
@@ -62,7 +67,7 @@ static NAMES: &[Row] = &[
     (&["window_join"], "write `.key_by(|record| …).join(other.key_by(|record| …)).window(tumbling(1h))`"),
     (&["temporal_join", "as_of_join", "join_as_of"], "write `.key_by(|record| …).join(other.key_by(|record| …)).as_of()`"),
     (&["lookup_join"], "write `.key_by(|record| …).join(other.key_by(|record| …)).lookup()`"),
-    (&["cross_join"], "a join needs a key: `.key_by(|_| ()).join(other.key_by(|_| ()))`, and behind it what belongs together: `.window(tumbling(1h))`"),
+    (&["cross_join", "cross", "cartesian", "cross_product"], "a join needs a key: `.key_by(|_| ()).join(other.key_by(|_| ()))`, and behind it what belongs together: `.window(tumbling(1h))`, or, of streams that end, `.hash()`"),
     (&["equal_to", "on", "using"], "both sides say what they are joined by: `.key_by(|record| …).join(other.key_by(|record| …))`"),
     (&["co_map", "co_flat_map", "co_process", "connect_keyed"], "write `.key_by(|record| …).connect(other.key_by(|record| …)).process({ on_left(|record, ctx| …); on_right(|record, ctx| …); })`"),
 

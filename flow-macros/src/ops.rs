@@ -114,7 +114,7 @@ pub(crate) struct Operator {
     pub of_closure: Option<&'static str>,
     pub stateful: bool,
     pub sets_key: bool,
-    /// The joins that it can stand behind.
+    /// The joins that it can stand behind, where it can stand behind any.
     pub behind: &'static [&'static str],
     /// Streams among its arguments.
     pub fan_in: bool,
@@ -200,7 +200,10 @@ impl Operator {
     }
     /// Says of two joined streams what belongs together.
     const fn joined(self, behind: &'static [&'static str]) -> Self {
-        Operator { behind, ..self.input(Input::Joined).stateful() }
+        self.input(Input::Joined).behind(behind).stateful()
+    }
+    const fn behind(self, behind: &'static [&'static str]) -> Self {
+        Operator { behind, ..self }
     }
     /// Per key rolling, per window, or once at the end of bounded input.
     const fn folds(self) -> Self {
@@ -261,6 +264,8 @@ const WITHIN: &[Named] = &[
     optional("late", Value::Late),
 ];
 const AS_OF: &[Named] = &[optional("late", Value::Late)];
+const WINDOW_JOINS: &[&str] = &["join", "left_join", "right_join", "full_join", "co_group"];
+const WHOLE_JOINS: &[&str] = &["join", "left_join", "right_join", "full_join", "semi_join", "anti_join"];
 const PARALLELISM: Named = optional("parallelism", Value::Instances);
 const EXCHANGE: &[Named] = &[PARALLELISM];
 const SHUFFLE: &[Named] = &[
@@ -319,12 +324,16 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("left_join", 1, ".left_join(other.key_by(|record| …))").joins(),
     row("right_join", 1, ".right_join(other.key_by(|record| …))").joins(),
     row("full_join", 1, ".full_join(other.key_by(|record| …))").joins(),
+    row("semi_join", 1, ".semi_join(other.key_by(|record| …))").joins(),
+    row("anti_join", 1, ".anti_join(other.key_by(|record| …))").joins(),
     row("co_group", 1, ".co_group(other.key_by(|record| …))").joins(),
 
     row("within", 2, ".within(-5s, 5s)").named(WITHIN).joined(&["join", "left_join", "right_join", "full_join"]),
     row("forever", 0, ".forever()").named(TTL).joined(&["join"]),
     row("lookup", 0, ".lookup()").joined(&["join", "left_join"]),
     row("as_of", 0, ".as_of()").named(AS_OF).joined(&["join", "left_join"]),
+    row("hash", 0, ".hash()").time(Time::Drops).joined(WHOLE_JOINS),
+    row("sort_merge", 0, ".sort_merge()").time(Time::Drops).joined(WHOLE_JOINS),
 
     row("split", 1, ".split(|record| …)").sides(2, 4),
     row("partition", 1, ".partition(|record| …)").sides(2, 2),
@@ -353,6 +362,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("dedup_last", 0, ".dedup_last()").input(Input::Keyed).time(Time::Drops).stateful(),
     row("top_n", 2, ".top_n(10, |record| …)").counts("the number of records of `top_n`").input(Input::Keyed).stateful(),
     row("distinct", 0, ".distinct()").stateful(),
+    row("reduce_group", 1, ".reduce_group(|key, records| …)").input(Input::Keyed).time(Time::Drops).stateful(),
     row("sort_by", 1, ".sort_by(|a, b| …)").time(Time::Drops).stateful(),
     row("sort_by_key", 1, ".sort_by_key(|record| …)").time(Time::Drops).stateful(),
     row("connect", 1, ".connect(other.key_by(|record| …))").connects(),
@@ -364,7 +374,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("until", 2, ".until(|a| …, |result| …)").first_builds(),
     row("superstep", 0, ".superstep()"),
 
-    row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).stateful(),
+    row("window", 1, ".window(tumbling(1h))").named(WINDOW).output(Output::Window).behind(WINDOW_JOINS).stateful(),
     row("trigger", 1, ".trigger(|t| t.count(100))").input(Input::Window).output(Output::Same).builder(),
     row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
     row("process_window", 2, ".process_window(init, |w, records| …)").input(Input::Window).stateful(),

@@ -139,6 +139,33 @@ fn a_window_five_times_as_large_as_the_memory() {
     check(killed.path(), KEYS);
 }
 
+/// Four times as much data as the whole process may have memory, of which operators are given one half: the other is for what is under way between them, and for
+/// what the allocator holds of one thread that another could use.
+#[test]
+fn batches_four_times_as_large_as_the_memory() {
+    const OF_BATCH: u64 = LIMIT / 2;
+    for what in ["sort", "hash", "sort_merge", "group"] {
+        let folder = folder();
+        let begun = Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_large"));
+        let records = 4 * LIMIT / BYTES;
+        command.arg(folder.path()).args([records, BYTES, OF_BATCH, 0].map(|n| n.to_string())).arg(what);
+        let output = ended(spawn(command));
+        assert!(output.status.success(), "{what}: {}", text(&output.stderr));
+        let most: u64 = text(&output.stdout).trim().parse().unwrap();
+        let spilled = text(&output.stderr);
+        println!(
+            "{what}: {} MB in {} MB of memory, {}, {:?}",
+            (4 * LIMIT) >> 20,
+            most >> 20,
+            spilled.trim(),
+            begun.elapsed()
+        );
+        assert!(most <= LIMIT, "{what}: {} MB", most >> 20);
+        assert_eq!(names(folder.path()), [""; 0], "nothing is left of what was on the disk");
+    }
+}
+
 /// It ends with an error that says where and why, and the next start is right.
 fn ends_and_starts_again(folder: &Path, keys: u64, shell: Command, words: &[&str]) {
     let output = ended(spawn(shell));

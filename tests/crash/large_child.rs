@@ -1,9 +1,9 @@
-//! A program whose state is larger than the memory it may have: `large FOLDER KEYS BYTES LIMIT EVERY_MS [windows]`.
+//! A program whose state is larger than the memory it may have: `large FOLDER KEYS BYTES LIMIT EVERY_MS [WHAT]`.
 //!
 //! Each of so many keys keeps a text of so many bytes, which comes back once all the others have been there. `LIMIT` is that of the state
 //! backend `Fjall`, 0 for none; `EVERY_MS` that of checkpoints, 0 for none. Of each key there is a line in `FOLDER/rows` at the end. With `windows` it
-//! is one window that has all of that. It prints how much memory
-//! it has taken at most.
+//! is one window that has all of that. With `sort`, `group`, `hash` or `sort_merge` so many records of so many bytes are in a batch, whose memory has the limit, and the program
+//! checks what comes of them by itself. It prints how much memory it has taken at most.
 
 use flow_core::prelude::*;
 use flow_tests::crashing::{large_text, sum_of};
@@ -19,7 +19,11 @@ fn main() -> ExitCode {
         eprintln!("usage: large FOLDER KEYS BYTES LIMIT EVERY_MS");
         return ExitCode::from(2);
     };
-    let job = if args.get(5).is_some() { windows(folder, keys, bytes) } else { rolling(folder, keys, bytes) };
+    let what = args.get(5).map_or("rolling", String::as_str);
+    if !matches!(what, "rolling" | "windows") {
+        return ended(batch(what, keys, bytes).memory(limit as usize).spill_to(folder).parallelism(2).run());
+    }
+    let job = if what == "windows" { windows(folder, keys, bytes) } else { rolling(folder, keys, bytes) };
     let mut job = job.parallelism(2);
     if limit > 0 {
         job = job.state_backend(Fjall::at(folder.join("spilled")).memory_limit(limit as usize));
@@ -27,8 +31,16 @@ fn main() -> ExitCode {
     // The last one makes the rows final, whether there are others or not.
     let every = Millis(if every > 0 { every as i64 } else { i64::MAX / 4 });
     job = job.checkpoints(Checkpoints::to(folder.join("state")).every(every));
-    match job.run() {
-        Ok(_) => {
+    ended(job.run())
+}
+
+/// Says how much memory it has taken, and of a batch how many records have been on the disk.
+fn ended(report: Result<Report>) -> ExitCode {
+    match report {
+        Ok(report) => {
+            let counters = report.stages.iter().flat_map(|stage| &stage.counters);
+            let spilled: i64 = counters.filter(|counter| counter.0.ends_with(".spilled")).map(|c| c.1).sum();
+            eprintln!("{spilled} spilled");
             println!("{}", most_memory());
             ExitCode::SUCCESS
         }
@@ -37,6 +49,47 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// A batch that sorts so many records, or groups or joins them, and panics where what comes of them is wrong, or not all of it.
+fn batch(what: &str, keys: u64, bytes: u64) -> Job {
+    // No record is near the ones of the next keys.
+    let texts = move |n: u64| {
+        let numbers = source(generate(n, move |i| i * 7_919 % n).splits(2)).batch();
+        // A text has no room to grow: how much it has nobody can ask it.
+        numbers.map(move |i| (i, large_text(i, bytes).into_boxed_str().into_string()))
+    };
+    let check = move |key: u64, text: &str| assert!(text == large_text(key, bytes), "the text of {key}");
+    // Rings have a few records only: what is limited is what operators keep.
+    let job = Job::build("batch", |job| {
+        let both = || texts(keys / 2).key_by(|t| t.0).join(texts(keys / 2).key_by(|t| t.0));
+        let met = move |(key, (left, right)): (u64, ((u64, String), (u64, String)))| {
+            check(key, &left.1);
+            check(key, &right.1);
+            key
+        };
+        let all = move |n: u64| move |sum: u64| assert_eq!(sum, n * (n - 1) / 2, "all keys, once each");
+        match what {
+            "sort" => {
+                let mut next = 0;
+                let in_order = move |(key, text): (u64, String)| {
+                    assert_eq!(key, next, "in order");
+                    check(key, &text);
+                    next += 1;
+                };
+                job.add(texts(keys).sort_by_key(|t| t.0).for_each(in_order));
+            }
+            "group" => {
+                let groups = texts(keys).key_by(|t| t.0 / 100).reduce_group(move |_, texts| {
+                    texts.inspect(|(key, text)| check(*key, text)).map(|(key, _)| key).sum::<u64>()
+                });
+                job.add(groups.map(|(_, sum)| sum).sum(|sum| *sum).for_each(all(keys)));
+            }
+            "hash" => job.add(both().hash().map(met).sum(|key| *key).for_each(all(keys / 2))),
+            _ => job.add(both().sort_merge().map(met).sum(|key| *key).for_each(all(keys / 2))),
+        }
+    });
+    job.batch_size(16)
 }
 
 fn rolling(folder: &Path, keys: u64, bytes: u64) -> Job {

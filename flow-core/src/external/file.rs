@@ -60,7 +60,8 @@ impl<T: Spill> Writing<T> {
         }
         let Unnamed { file, path, .. } = &mut self.file;
         file.seek(SeekFrom::Start(0)).map_err(|error| broken("read", path, &error))?;
-        Ok(Reading { file: self.file, block: Vec::new(), at: 0, left: self.records, types: PhantomData })
+        let records = self.records;
+        Ok(Reading { file: self.file, block: Vec::new(), at: 0, records, left: records, types: PhantomData })
     }
 }
 
@@ -70,8 +71,28 @@ pub(crate) struct Reading<T> {
     block: Vec<u8>,
     /// How far in the block.
     at: usize,
+    records: u64,
     left: u64,
     types: PhantomData<fn() -> T>,
+}
+
+impl<T> Reading<T> {
+    /// How many records it has.
+    pub fn len(&self) -> usize {
+        self.records as usize
+    }
+
+    /// Begins anew.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn rewind(&mut self) -> Result<()> {
+        let Unnamed { file, path, .. } = &mut self.file;
+        file.seek(SeekFrom::Start(0)).map_err(|error| broken("read", path, &error))?;
+        self.block.clear();
+        (self.at, self.left) = (0, self.records);
+        Ok(())
+    }
 }
 
 impl<T: Spill> Reading<T> {

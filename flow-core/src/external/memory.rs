@@ -33,6 +33,8 @@ pub struct Memory(Arc<Pool>);
 #[derive(Debug)]
 struct Pool {
     folder: PathBuf,
+    /// What each may have in any case.
+    least: usize,
     /// What nobody has.
     free: AtomicUsize,
 }
@@ -46,7 +48,12 @@ impl Default for Memory {
 impl Memory {
     /// So many bytes, and a folder for the rest.
     pub(crate) fn new(bytes: usize, folder: PathBuf) -> Self {
-        Memory(Arc::new(Pool { folder, free: AtomicUsize::new(bytes) }))
+        Self::with_least(bytes, LEAST, folder)
+    }
+
+    /// So many bytes, of which each has `least` in any case.
+    pub(crate) fn with_least(bytes: usize, least: usize, folder: PathBuf) -> Self {
+        Memory(Arc::new(Pool { folder, least, free: AtomicUsize::new(bytes) }))
     }
 
     /// Of one operator.
@@ -69,7 +76,7 @@ pub(crate) struct Share {
 impl Share {
     /// Whether it may have so many bytes.
     pub fn reaches(&mut self, bytes: usize) -> bool {
-        let allowed = LEAST + self.taken;
+        let allowed = self.memory.0.least + self.taken;
         bytes <= allowed || self.take((bytes - allowed).next_multiple_of(PIECE))
     }
 

@@ -1,6 +1,7 @@
 //! Merges sorted runs.
 
 use super::file::Reading;
+use super::memory::Share;
 use super::{Order, Spill};
 use crate::error::Result;
 use std::cmp::Ordering;
@@ -14,6 +15,8 @@ pub(crate) struct Merge<T, O> {
     runs: Vec<Run<T>>,
     /// `tree[1]` is the run with the smallest head, `tree[n]` the smaller of `tree[2n]` and `tree[2n + 1]`.
     tree: Vec<usize>,
+    /// The memory of the run that is there.
+    share: Option<Share>,
 }
 
 struct Run<T> {
@@ -50,7 +53,7 @@ impl<T: Spill, O: Order<T>> Merge<T, O> {
         let all = files.into_iter().map(Rest::File).chain([Rest::Here(here.into_iter())]);
         let runs = all.map(Run::of).collect::<Result<Vec<Run<T>>>>()?;
         let leaves = runs.len();
-        let mut merge = Merge { order, runs, tree: vec![0; leaves * 2] };
+        let mut merge = Merge { order, runs, tree: vec![0; leaves * 2], share: None };
         for run in 0..leaves {
             merge.tree[leaves + run] = run;
         }
@@ -58,6 +61,11 @@ impl<T: Spill, O: Order<T>> Merge<T, O> {
             merge.play(node);
         }
         Ok(merge)
+    }
+
+    /// The same, with the memory of the run in memory, which is given back with it.
+    pub fn holding(self, share: Share) -> Self {
+        Merge { share: Some(share), ..self }
     }
 
     fn play(&mut self, node: usize) {
@@ -82,9 +90,16 @@ impl<T: Spill, O: Order<T>> Merge<T, O> {
     /// When a file cannot be read.
     pub fn next(&mut self) -> Result<Option<T>> {
         let leaves = self.runs.len();
+        if leaves == 0 {
+            return Ok(None);
+        }
         let first = if leaves == 1 { 0 } else { self.tree[1] };
         let run = &mut self.runs[first];
-        let Some(record) = run.head.take() else { return Ok(None) };
+        let Some(record) = run.head.take() else {
+            self.runs.clear();
+            self.share = None;
+            return Ok(None);
+        };
         run.head = run.rest.next()?;
         let mut node = (leaves + first) / 2;
         while node > 0 {

@@ -4,11 +4,14 @@
 //! |---|---|
 //! | how much memory the operators of a job may have that need all their input | `memory.rs` |
 //! | a file of records that goes with the process | `file.rs` |
+//! | records that leave the memory when there are too many | `side.rs`; `size.rs` has how much they take |
 //! | sorting with them | `sorter.rs`, `merge.rs` |
 
 mod file;
 mod memory;
 mod merge;
+mod side;
+mod size;
 mod sorter;
 #[cfg(test)]
 mod tests;
@@ -17,6 +20,7 @@ pub(crate) use file::{Reading, Writing};
 pub use memory::Memory;
 pub(crate) use memory::{MemoryLimit, Share};
 pub(crate) use merge::Merge;
+pub(crate) use side::Side;
 pub(crate) use sorter::Sorter;
 
 use serde_core::Serialize;

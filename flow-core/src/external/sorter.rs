@@ -3,14 +3,12 @@
 use super::file::{Reading, Writing};
 use super::memory::Share;
 use super::merge::Merge;
+use super::size::Size;
 use super::{Memory, Order, Spill};
 use crate::error::Result;
 
 /// Runs that are merged at once: each needs a block in memory. So many of one size become one.
 const RUNS_MAX: usize = if cfg!(test) { 4 } else { 64 };
-/// One record of so many is measured, where a record may own memory.
-const MEASURED: usize = 16;
-
 /// Takes records, and gives them in order; equal ones in that in which they came.
 pub(crate) struct Sorter<T, O> {
     order: O,
@@ -21,20 +19,6 @@ pub(crate) struct Sorter<T, O> {
     /// By how often they have been merged: those of the first kind are the newest.
     runs: Vec<Vec<Reading<T>>>,
     spilled: u64,
-}
-
-/// How much memory a record takes beside its place, from those that have been measured.
-#[derive(Default)]
-struct Size {
-    measured: usize,
-    bytes: usize,
-}
-
-impl Size {
-    fn each(&self) -> usize {
-        // What is written is shorter than what lies in memory: numbers are, and each allocation has a header and room to grow.
-        (self.bytes * 2).checked_div(self.measured).unwrap_or(0)
-    }
 }
 
 impl<T: Spill, O: Order<T>> Sorter<T, O> {
@@ -54,23 +38,11 @@ impl<T: Spill, O: Order<T>> Sorter<T, O> {
     /// # Errors
     /// When it does not fit into memory, and cannot be written.
     pub fn push(&mut self, record: T) -> Result<()> {
-        if std::mem::needs_drop::<T>() && self.here.len().is_multiple_of(MEASURED) {
-            self.measure(&record)?;
-        }
+        self.size.look(self.here.len(), &record)?;
         if self.here.len() == self.here.capacity() || std::mem::needs_drop::<T>() {
             self.make_room()?;
         }
         self.here.push(record);
-        Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn measure(&mut self, record: &T) -> Result<()> {
-        let mut bytes = Vec::new();
-        crate::state::Keep::<crate::state::Durable>::write(record, &mut bytes)?;
-        self.size.measured += 1;
-        self.size.bytes += bytes.len();
         Ok(())
     }
 
@@ -129,6 +101,6 @@ impl<T: Spill, O: Order<T>> Sorter<T, O> {
         self.here.sort_by(|a, b| order.order(a, b));
         // The oldest first: of equal records the earlier one comes first.
         let runs = self.runs.into_iter().rev().flatten().collect();
-        Merge::new(runs, self.here, self.order)
+        Ok(Merge::new(runs, self.here, self.order)?.holding(self.share))
     }
 }

@@ -37,6 +37,31 @@ pub trait Leading<L, R>: Form<L, R> {}
 impl<L: 'static, R: 'static> Leading<L, R> for Inner {}
 impl<L: 'static, R: 'static> Leading<L, R> for LeftOuter {}
 
+/// A join of two streams that end, by key alone: which rows it gives.
+#[diagnostic::on_unimplemented(
+    message = "a `co_group` brings whole groups together, and this operator single elements",
+    label = "takes no groups",
+    note = "write `join`, `left_join`, `right_join`, `full_join`, `semi_join` or `anti_join` before it, or `.window(global())` behind the `co_group`"
+)]
+pub trait Whole<L, R>: Copy + Send + 'static {
+    /// A row.
+    type Out: 'static;
+    /// Whether two that match give a row.
+    const PAIRS: bool;
+    /// Whether a left element gives one that has a match, or one that has none.
+    const LEFT: Option<bool>;
+    /// Whether a right element that matches nothing gives a row.
+    const RIGHT: bool;
+    /// Its name, as the operator that asked for it.
+    const NAME: &'static str;
+    /// The row of two that match.
+    fn pair(left: &L, right: &R) -> Option<Self::Out>;
+    /// The row of a left element.
+    fn left(left: L) -> Option<Self::Out>;
+    /// The row of a right element.
+    fn right(right: &R) -> Option<Self::Out>;
+}
+
 /// A join of all elements of a window.
 pub trait Grouping<L, R>: Copy + Send + 'static {
     /// A row.
@@ -61,6 +86,12 @@ pub struct RightOuter;
 /// `full_join`: every element; `None` for the other where there is none.
 #[derive(Debug, Clone, Copy)]
 pub struct Full;
+/// `semi_join`: the left elements for which there is a right one, each once.
+#[derive(Debug, Clone, Copy)]
+pub struct Semi;
+/// `anti_join`: the left elements for which there is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Anti;
 /// `co_group`: the elements of both sides, as they are.
 #[derive(Debug, Clone, Copy)]
 pub struct CoGroup;
@@ -82,6 +113,23 @@ macro_rules! forms {
             }
             fn right($r: R) -> Option<Self::Out> {
                 $only_right
+            }
+        }
+        impl<L: Clone + 'static, R: Clone + 'static> Whole<L, R> for $form {
+            type Out = ($left, $right);
+            const PAIRS: bool = true;
+            const LEFT: Option<bool> = if $is_left { Some(false) } else { None };
+            const RIGHT: bool = $is_right;
+            const NAME: &'static str = $name;
+            #[inline]
+            fn pair(left: &L, right: &R) -> Option<Self::Out> {
+                Some(<Self as Form<L, R>>::pair(left.clone(), right.clone()))
+            }
+            fn left(left: L) -> Option<Self::Out> {
+                <Self as Form<L, R>>::left(left)
+            }
+            fn right(right: &R) -> Option<Self::Out> {
+                <Self as Form<L, R>>::right(right.clone())
             }
         }
         impl<L: Clone + Send + 'static, R: Clone + Send + 'static> Grouping<L, R> for $form {
@@ -113,4 +161,29 @@ impl<L: Send + 'static, R: Send + 'static> Grouping<L, R> for CoGroup {
         };
         rows.into_iter().flatten()
     }
+}
+
+macro_rules! of_the_left {
+    ($($form:ident $name:literal $met:literal;)*) => {$(
+        impl<L: 'static, R: 'static> Whole<L, R> for $form {
+            type Out = L;
+            const PAIRS: bool = false;
+            const LEFT: Option<bool> = Some($met);
+            const RIGHT: bool = false;
+            const NAME: &'static str = $name;
+            fn pair(_: &L, _: &R) -> Option<L> {
+                None
+            }
+            fn left(left: L) -> Option<L> {
+                Some(left)
+            }
+            fn right(_: &R) -> Option<L> {
+                None
+            }
+        }
+    )*};
+}
+of_the_left! {
+    Semi "semi_join" true;
+    Anti "anti_join" false;
 }

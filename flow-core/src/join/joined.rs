@@ -1,6 +1,6 @@
 //! Two keyed streams together, and the methods of streams that begin a join.
 
-use super::form::{CoGroup, Full, Inner, LeftOuter, RightOuter};
+use super::form::{Anti, CoGroup, Full, Inner, LeftOuter, RightOuter, Semi};
 use super::side::{OnLeft, OnRight, SideEnd};
 use crate::op::boxed::NoRoot;
 use crate::op::chain::Whole;
@@ -162,6 +162,32 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
         self,
         right: KeyedStream<Y, J, D, G>,
     ) -> JoinOf<X, K, C, F, Y, J, D, G, Full>
+    where
+        J: Kind<Mode = K::Mode>,
+        G: KeyTypes<Y, Key: SameKey<F::Key>>,
+    {
+        joined(self, right)
+    }
+
+    /// The left elements of which there is one of their key on the right, each once: `L`. What stands behind it is
+    /// [`hash`](Joined::hash) or [`sort_merge`](Joined::sort_merge).
+    pub fn semi_join<Y: 'static, J, D, G>(
+        self,
+        right: KeyedStream<Y, J, D, G>,
+    ) -> JoinOf<X, K, C, F, Y, J, D, G, Semi>
+    where
+        J: Kind<Mode = K::Mode>,
+        G: KeyTypes<Y, Key: SameKey<F::Key>>,
+    {
+        joined(self, right)
+    }
+
+    /// The left elements of which there is none of their key on the right: `L`. What stands behind it is
+    /// [`hash`](Joined::hash) or [`sort_merge`](Joined::sort_merge).
+    pub fn anti_join<Y: 'static, J, D, G>(
+        self,
+        right: KeyedStream<Y, J, D, G>,
+    ) -> JoinOf<X, K, C, F, Y, J, D, G, Anti>
     where
         J: Kind<Mode = K::Mode>,
         G: KeyTypes<Y, Key: SameKey<F::Key>>,

@@ -10,6 +10,7 @@
 //!   head of both, `held`: elements that wait, `due`: keys that are looked at, `tardy`: late elements;
 //! * [`lookup`]: all that there is of the other side, which is read whole first;
 //! * [`forever`]: all that there is of the other side, before and after;
+//! * [`whole`]: all that there is on both sides, which end;
 //! * [`in_window`]: elements that are in one window; [`windows`]: which windows these may be; `grouped`: a window's elements of both
 //!   sides, [`cross`]: their pairs, `rows`: how these leave.
 
@@ -30,8 +31,9 @@ mod tardy;
 #[cfg(test)]
 pub(crate) mod testing;
 mod timed;
+pub mod whole;
 pub mod windows;
 pub mod within;
 
-pub use form::{CoGroup, Form, Full, Inner, LeftOuter, RightOuter};
+pub use form::{Anti, CoGroup, Form, Full, Inner, LeftOuter, RightOuter, Semi};
 pub use joined::Joined;

@@ -24,6 +24,7 @@ pub mod merge;
 pub mod operator;
 pub mod proved;
 pub mod rate_limit;
+pub mod reduce_group;
 pub mod rolling;
 pub mod sort;
 pub mod stateless;

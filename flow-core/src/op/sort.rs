@@ -130,14 +130,10 @@ impl<T: Spill, O: Order<T>, N: Push<T, ()>, S> SortHead<T, O, N, S> {
 
     /// Emits as much as there is room for.
     fn emit(&mut self) -> Result<Fire> {
-        self.sorting = match self.sorting.take() {
-            Some(Sorting::In(sorter)) => {
-                self.spilled.add(sorter.spilled());
-                Some(Sorting::Out(sorter.finish()?))
-            }
-            // There was no room for the rest.
-            out => out,
-        };
+        if let Some(Sorting::In(sorter)) = self.sorting.take_if(|sorting| matches!(sorting, Sorting::In(_))) {
+            self.spilled.add(sorter.spilled());
+            self.sorting = Some(Sorting::Out(sorter.finish()?));
+        }
         let Some(Sorting::Out(all)) = &mut self.sorting else { return Ok(Fire::Done) };
         loop {
             if !self.next.room() {

@@ -49,7 +49,7 @@ fn closing<'g, 'a>(graph: &'g Graph<'a>) -> impl Iterator<Item = (&'g Node<'a>, 
 
 /// `a.full_join(b).as_of()`: not every join has rows that each operator behind it could make.
 pub(super) fn have_a_form(graph: &Graph, diagnostics: &mut Diagnostics) {
-    for (node, call, row) in calls(graph).filter(|(_, _, row)| row.input == Input::Joined) {
+    for (node, call, row) in calls(graph).filter(|(_, _, row)| !row.behind.is_empty()) {
         let before = graph.edges.iter().find(|edge| std::ptr::eq(graph.node(edge.to), node));
         let Some(Op::Call { row: join, .. }) = before.map(|edge| &graph.node(edge.from).op) else { continue };
         if join.output == Output::Joined && !row.behind.contains(&join.name) {

@@ -35,12 +35,18 @@ pub(crate) fn join_never_closed(operator: &str) -> Message {
         .help(format!("put {CLOSING} behind it"))
 }
 
-const CLOSING: &str = "`.window(tumbling(1h))`, `.within(-5s, 5s)`, `.as_of()`, `.lookup()` or `.forever()`";
+const CLOSING: &str = "`.window(tumbling(1h))`, `.within(-5s, 5s)`, `.as_of()`, `.lookup()` or `.forever()`, or, where both sides end, `.hash()` or `.sort_merge()`";
 
 pub(crate) fn not_behind_this_join(operator: &Operator, join: &str) -> Message {
     let joins: Vec<String> = operator.behind.iter().map(|name| format!("`{name}`")).collect();
+    let others = match join {
+        "semi_join" | "anti_join" => {
+            format!("`{join}` is for streams that end: `.hash()` or `.sort_merge()`")
+        }
+        _ => "any other can be closed by `.window(…)`".to_owned(),
+    };
     Message::new(format!("`{}` cannot stand behind `{join}`", operator.name))
-        .help(format!("it stands behind {}; any join can be closed by `.window(…)`", joins.join(", ")))
+        .help(format!("it stands behind {}; {others}", joins.join(", ")))
 }
 
 pub(crate) fn no_join_before(operator: &Operator) -> Message {
