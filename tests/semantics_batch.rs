@@ -78,7 +78,6 @@ fn cases_of_streams_are_batches_too() {
         ("keyed", include_str!("suite/keyed.txt")),
         ("trigger", include_str!("suite/trigger.txt")),
         ("joins", include_str!("suite/joins.txt")),
-        ("loops", include_str!("suite/loops.txt")),
     ] {
         let cases = case::parse(text);
         let run = cases.iter().filter(|case| runner::as_batch(case).is_some()).count();

@@ -1,5 +1,7 @@
 //! Loops in supersteps.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
 use flow_core::host::HostKind;
 use flow_core::op::fork::Either;
 use flow_core::prelude::*;

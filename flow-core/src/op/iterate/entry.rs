@@ -52,7 +52,10 @@ impl<N: Tail> Tail for Through<N> {
 pub(super) struct Entry<T, W, S> {
     handed: Arc<Handed<T>>,
     instance: usize,
-    state: State<T>,
+    state: State,
+    /// What there is to give, the first last, and what is being given of it.
+    sets: Vec<Workset<T>>,
+    giver: Option<Giver<T>>,
     next: W,
     /// All input has come.
     ended: bool,
@@ -69,12 +72,14 @@ pub(super) struct Entry<T, W, S> {
     stamp: PhantomData<fn(S)>,
 }
 
-enum State<T> {
+#[derive(Clone, Copy)]
+enum State {
     /// The input comes.
     Input,
     /// All of this superstep has been given.
     Given(u64),
-    Giving(u64, Vec<Workset<T>>, Option<Giver<T>>),
+    /// This one is being given.
+    Giving(u64),
 }
 
 impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
@@ -83,6 +88,8 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
             handed,
             instance: 0,
             state: State::Input,
+            sets: Vec::new(),
+            giver: None,
             next,
             ended: false,
             entered: 0,
@@ -102,7 +109,7 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
     fn number(&self) -> u64 {
         match self.state {
             State::Input => self.handed.first(),
-            State::Given(number) | State::Giving(number, ..) => number,
+            State::Given(number) | State::Giving(number) => number,
         }
     }
 
@@ -119,12 +126,10 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
         self.next.flush();
     }
 
-    /// Gives some of the workset.
-    fn give(&mut self) -> Result<()> {
-        let State::Giving(number, sets, giver) = &mut self.state else { return Ok(()) };
-        let number = *number;
+    /// Gives some of the workset of superstep `number`.
+    fn give(&mut self, number: u64) -> Result<()> {
+        let Entry { giver, next, sets, .. } = self;
         if let Some(giving) = giver {
-            let next = &mut self.next;
             if !giving.give(AT_ONCE, |record| next.push(record))? {
                 *giver = None;
             }
@@ -149,15 +154,12 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
 
     #[cold]
     fn save(&mut self, id: u64) {
-        let Entry { records, memory, state, .. } = self;
+        let Entry { records, memory, sets, giver, .. } = self;
         let mut put = |piece| records.put(id, piece);
         put(Vec::new());
-        let mut saved = Ok(());
-        if let State::Giving(_, sets, giver) = state {
-            // In the order in which they are given.
-            saved = giver.iter_mut().try_for_each(|giver| giver.save(memory, &mut put));
-            saved = saved.and_then(|()| sets.iter_mut().rev().try_for_each(|set| set.save(memory, &mut put)));
-        }
+        // In the order in which they are given.
+        let saved = giver.iter_mut().try_for_each(|giver| giver.save(memory, &mut put));
+        let saved = saved.and_then(|()| sets.iter_mut().rev().try_for_each(|set| set.save(memory, &mut put)));
         if let Err(error) = saved {
             return self.fail(error);
         }
@@ -186,7 +188,8 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
         all.iter().for_each(|turn| self.handed.turns.resume(turn.place));
         if turn.has_input {
             let number = turn.place.number;
-            self.state = State::Giving(number, vec![set], None);
+            self.state = State::Giving(number);
+            self.sets.push(set);
             if let Some(before) = number.checked_sub(1).filter(|before| *before >= self.handed.first()) {
                 // Who is in this stage hears which superstep it is.
                 self.next.mark(Mark::Watermark(watermark(before)));
@@ -264,16 +267,16 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
                     Turn::Wait => return Fire::Paused,
                     Turn::Over => return self.over(),
                     Turn::Begin(number) => {
-                        let mut sets = self.handed.take(self.instance);
-                        sets.reverse();
-                        self.state = State::Giving(number, sets, None);
+                        self.sets = self.handed.take(self.instance);
+                        self.sets.reverse();
+                        self.state = State::Giving(number);
                     }
                 },
-                State::Giving(..) => {
+                State::Giving(number) => {
                     if !self.next.room() {
                         return Fire::Paused;
                     }
-                    if let Err(error) = self.give() {
+                    if let Err(error) = self.give(number) {
                         self.fail(error);
                         return Fire::Paused;
                     }
