@@ -154,7 +154,13 @@ fn batches_four_times_as_large_as_the_memory() {
         assert!(output.status.success(), "{what}: {}", text(&output.stderr));
         let most: u64 = text(&output.stdout).trim().parse().unwrap();
         let spilled = text(&output.stderr);
-        println!("{what}: {} MB in {} MB of memory, {}, {:?}", (4 * LIMIT) >> 20, most >> 20, spilled.trim(), begun.elapsed());
+        println!(
+            "{what}: {} MB in {} MB of memory, {}, {:?}",
+            (4 * LIMIT) >> 20,
+            most >> 20,
+            spilled.trim(),
+            begun.elapsed()
+        );
         assert!(most <= LIMIT, "{what}: {} MB", most >> 20);
         assert_eq!(names(folder.path()), [""; 0], "nothing is left of what was on the disk");
     }

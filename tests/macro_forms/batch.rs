@@ -43,7 +43,12 @@ dataflow! {
 fn joins_by_both_ways() {
     for parallelism in [1, 2, 4] {
         let (both, silent) = (Collected::new(), Collected::new());
-        let job = joined(vec![(1, 10), (2, 20), (3, 30)], vec![(1, 7), (1, 5), (4, 9)], both.clone(), silent.clone());
+        let job = joined(
+            vec![(1, 10), (2, 20), (3, 30)],
+            vec![(1, 7), (1, 5), (4, 9)],
+            both.clone(),
+            silent.clone(),
+        );
         job.parallelism(parallelism).run().unwrap();
         assert_eq!(both.take(), [(1, Some(5)), (1, Some(7)), (2, None), (3, None)]);
         let mut silent = silent.take();

@@ -3,12 +3,12 @@
 //! It goes from the last operator to the first. What takes a stream is known before what makes it, and is put together with
 //! `tee` where there are several.
 
-use crate::mode::{Bounds, begun};
 use super::function::*;
 use super::graph::{Graph, Node};
 use super::interpret::generated;
 use super::plan::{Op, Source};
 use super::{joined, rolling, windowed};
+use crate::mode::{Bounds, begun};
 use flow_core::op::boxed::{BoxedEnd, OpenRoot};
 use flow_core::op::kind::{AtLeastOnce, Ends, Is, Repeats, Replayable};
 use flow_core::op::operator::{OpError, Operator};

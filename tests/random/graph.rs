@@ -1,9 +1,9 @@
 //! A graph of operators with what the interpreter says of each stream in it.
 
-use crate::mode::IS_BATCH;
 use super::interpret::{apply, source};
 use super::plan::{Agg, Op, Plan, Roll, Run, Source, Step, pick};
 use super::port::Port;
+use crate::mode::IS_BATCH;
 use std::fmt;
 
 /// An operator; streams are numbers.

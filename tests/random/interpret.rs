@@ -7,11 +7,11 @@
 //! * an operator that looks at the order of a key's records where they come from more than one sender;
 //! * a window where elements may be behind their own sender's watermark and there is more than one sender.
 
-use crate::mode::IS_BATCH;
 use super::function::*;
 use super::plan::{Form, Op, Source};
 use super::port::{El, Event, Port, Strand, scatter, scatter_all};
 use super::{counted, joins, keyed, sessions, windows};
+use crate::mode::IS_BATCH;
 
 /// What an operator gives.
 pub struct Outcome {

@@ -1,9 +1,9 @@
 //! The interpreter's keyed streams and rolling operators.
 
-use crate::mode::IS_BATCH;
 use super::function::*;
 use super::plan::{Form, Roll};
 use super::port::{El, Event, Port, Strand, scatter_all};
+use crate::mode::IS_BATCH;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The stream with its key; without a form the key is 0.

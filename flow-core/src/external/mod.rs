@@ -16,8 +16,8 @@ mod sorter;
 #[cfg(test)]
 mod tests;
 
-pub use memory::Memory;
 pub(crate) use file::Reading;
+pub use memory::Memory;
 pub(crate) use memory::{MemoryLimit, Share};
 pub(crate) use merge::Merge;
 pub(crate) use side::Side;

@@ -332,7 +332,13 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
         G: Fn(&F::Key, &mut Group<'_, F::Value>) -> U + Clone + Send + 'static,
     {
         let KeyedStream { chain: prev, key, .. } = self;
-        Stream::of(ReduceGroup { prev, key, function, edge: EdgeRef::fresh(), meta: Meta::new("reduce_group") })
+        Stream::of(ReduceGroup {
+            prev,
+            key,
+            function,
+            edge: EdgeRef::fresh(),
+            meta: Meta::new("reduce_group"),
+        })
     }
 }
 
@@ -348,7 +354,9 @@ mod tests {
         rows.iter().for_each(|row| sorter.push(*row).unwrap());
         let mut groups = Groups::new(sorter, &memory).unwrap();
         let mut all = Vec::new();
-        while let Some(row) = groups.next(&|_: &u32, group: &mut Group<'_, u32>| group.collect::<Vec<_>>()).unwrap() {
+        while let Some(row) =
+            groups.next(&|_: &u32, group: &mut Group<'_, u32>| group.collect::<Vec<_>>()).unwrap()
+        {
             all.push(row);
         }
         all.sort();

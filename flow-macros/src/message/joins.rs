@@ -40,7 +40,9 @@ const CLOSING: &str = "`.window(tumbling(1h))`, `.within(-5s, 5s)`, `.as_of()`, 
 pub(crate) fn not_behind_this_join(operator: &Operator, join: &str) -> Message {
     let joins: Vec<String> = operator.behind.iter().map(|name| format!("`{name}`")).collect();
     let others = match join {
-        "semi_join" | "anti_join" => format!("`{join}` is for streams that end: `.hash()` or `.sort_merge()`"),
+        "semi_join" | "anti_join" => {
+            format!("`{join}` is for streams that end: `.hash()` or `.sort_merge()`")
+        }
         _ => "any other can be closed by `.window(…)`".to_owned(),
     };
     Message::new(format!("`{}` cannot stand behind `{join}`", operator.name))

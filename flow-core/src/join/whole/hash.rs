@@ -29,7 +29,13 @@ where
     R: Spill,
 {
     pub fn new(memory: &Memory) -> Self {
-        Hashing { share: memory.share(), parts: Some(Parts::new(0)), tasks: Vec::new(), now: None, spilled: 0 }
+        Hashing {
+            share: memory.share(),
+            parts: Some(Parts::new(0)),
+            tasks: Vec::new(),
+            now: None,
+            spilled: 0,
+        }
     }
 
     pub fn left(&mut self, row: Row<Q, L>) -> Result<()> {

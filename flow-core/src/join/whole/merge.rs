@@ -165,7 +165,8 @@ impl<Q: Ord + Clone + Spill, L: Spill, R: Spill> Group<Q, L, R> {
 
     fn next<F: Whole<L, R>>(&mut self, lefts: &mut Sorted<Q, L>) -> Result<Option<(Q, F::Out)>> {
         loop {
-            let right = if self.right < self.rights.len() { self.rights.get(self.right) } else { self.one.as_ref() };
+            let right =
+                if self.right < self.rights.len() { self.rights.get(self.right) } else { self.one.as_ref() };
             if let (Some(right), Some(left)) = (right, self.lefts.get(self.left)) {
                 self.left += 1;
                 if let Some(row) = F::pair(left, right) {

@@ -128,7 +128,9 @@ impl<Q: Spill, L: Spill, R: Spill> Parts<Q, L, R> {
             let (bytes, out) = (part.bytes, part.out);
             let ((left, lefts), (right, rights)) = (part.left.finish()?, part.right.finish()?);
             match (left, right) {
-                (Some(left), Some(right)) if out => tasks.push(Task::Files(Files { left, right, bytes, level })),
+                (Some(left), Some(right)) if out => {
+                    tasks.push(Task::Files(Files { left, right, bytes, level }))
+                }
                 _ => here.push(Task::Here(lefts, rights)),
             }
         }

@@ -48,7 +48,8 @@ fn naive<F: Whole<One, One>>(lefts: &[(Key, One)], rights: &[(Key, One)]) -> Vec
     let matches = |a: Key, b: Key| a.is_some() && a == b;
     let mut rows = Vec::new();
     for (key, left) in lefts {
-        let found: Vec<&One> = rights.iter().filter(|right| matches(*key, right.0)).map(|right| &right.1).collect();
+        let found: Vec<&One> =
+            rights.iter().filter(|right| matches(*key, right.0)).map(|right| &right.1).collect();
         if F::PAIRS {
             rows.extend(found.iter().filter_map(|right| Some((*key, F::pair(left, right)?))));
         }
@@ -64,7 +65,11 @@ fn naive<F: Whole<One, One>>(lefts: &[(Key, One)], rights: &[(Key, One)]) -> Vec
     rows
 }
 
-fn check<F: Whole<One, One, Out: Ord + Debug>>(lefts: &[(Key, One)], rights: &[(Key, One)], least: usize) -> [u64; 2] {
+fn check<F: Whole<One, One, Out: Ord + Debug>>(
+    lefts: &[(Key, One)],
+    rights: &[(Key, One)],
+    least: usize,
+) -> [u64; 2] {
     let mut expected = naive::<F>(lefts, rights);
     expected.sort();
     let (mut hashed, of_hash) = joined::<Hash, F>(lefts, rights, least);
@@ -106,7 +111,8 @@ proptest! {
 /// One key has more than the memory holds on both sides: nothing divides them.
 #[test]
 fn a_key_that_cannot_be_divided() {
-    let side = |n: u32| (0..n).map(|i| (Some((i % 40 / 39) as u16), (i, format!("{i:050}")))).collect::<Vec<_>>();
+    let side =
+        |n: u32| (0..n).map(|i| (Some((i % 40 / 39) as u16), (i, format!("{i:050}")))).collect::<Vec<_>>();
     let (lefts, rights) = (side(500), side(300));
     for least in [0, 2_000, 8_000] {
         for [of_hash, of_merge] in [
@@ -130,7 +136,8 @@ fn keys_of_one_hash() {
         <Hash as Finding<u32, One, One>>::right(&mut work, (5, n / 2, (n, format!("{n:040}")))).unwrap();
     }
     let mut rows = Vec::new();
-    while let Some((key, (left, right))) = <Hash as Finding<u32, One, One>>::next::<Inner>(&mut work).unwrap() {
+    while let Some((key, (left, right))) = <Hash as Finding<u32, One, One>>::next::<Inner>(&mut work).unwrap()
+    {
         rows.push((key, left.0, right.0));
     }
     rows.sort_unstable();
