@@ -17,8 +17,8 @@ fn everywhere<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
             for seed in 0..if host.is_some() { 1 } else { 10 } {
                 let job = Job::build("loop", |job| build(job, &out)).parallelism(p);
                 match host {
-                    None => job.simulate(seed).unwrap(),
-                    Some(host) => job.host(host).run().unwrap(),
+                    None => job.simulate(seed).expect("the job runs"),
+                    Some(host) => job.host(host).run().expect("the job runs"),
                 };
                 let mut rows = out.take();
                 rows.sort();
@@ -26,7 +26,7 @@ fn everywhere<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
             }
         }
     }
-    first.unwrap()
+    first.expect("there are runs")
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::op::operator::{OpError, operator_error};
 use crate::stage::own::take_i64;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Keep, Mode, Pane, read_all, schema_of};
+use crate::state::{Form, Keep, Mode, Pane, read_all, schema_of};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -98,7 +98,18 @@ where
 
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
         self.faults = cx.faults().clone();
+        let key = self.key.clone();
+        let form: Form<Last<R, F::Value, S>> = Form {
+            write: |last, out| write::<R::State, S, M>(last, out),
+            beside: |_, _| (),
+            read: |value, _| read::<R::State, S, M>(value),
+        };
+        self.keys.spill_alone(cx.space(&self.meta)?, move |k| key.hash(k), form)?;
         self.roll.open(&self.meta.id(), cx).map_err(|error| operator_error(&self.meta, &error))
+    }
+
+    fn spills(&self) -> bool {
+        true
     }
 
     #[inline(never)]
@@ -152,10 +163,7 @@ where
             out,
             &mut self.saved,
             move |k| key.hash(k),
-            |(state, stamp), out| {
-                out.extend_from_slice(&stamp.time().0.to_le_bytes());
-                Keep::<M>::write(state, out)
-            },
+            |last, out| write::<R::State, S, M>(last, out),
         )
     }
 
@@ -172,12 +180,21 @@ where
         let LastRows { keys, key, .. } = self;
         let hash_of = |k: &F::Key| key.hash(k);
         <F::Key as Keep<M>>::kept(|| {
-            each_entry(bytes, &mut |_, name, mut value| {
+            each_entry(bytes, &mut |_, name, value| {
                 let name = read_all::<M, F::Key>(name)?;
-                let stamp = S::of(Timestamp(take_i64(&mut value)?));
-                keys.push(hash_of(&name), name, (read_all::<M, R::State>(value)?, stamp), &hash_of);
+                keys.push(hash_of(&name), name, read::<R::State, S, M>(value)?, &hash_of);
                 Ok(())
             })
         })
     }
+}
+
+fn write<V: Keep<M>, S: Stamp, M>((state, stamp): &(V, S), out: &mut Vec<u8>) -> Result<()> {
+    out.extend_from_slice(&stamp.time().0.to_le_bytes());
+    state.write(out)
+}
+
+fn read<V: Keep<M>, S: Stamp, M>(mut value: &[u8]) -> Result<(V, S)> {
+    let stamp = S::of(Timestamp(take_i64(&mut value)?));
+    Ok((read_all::<M, V>(value)?, stamp))
 }
