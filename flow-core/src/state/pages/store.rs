@@ -5,7 +5,7 @@ use super::super::backend::{Changes, Space};
 use super::super::flight::{Flights, Kind};
 use crate::checkpoint::records::{Record, Records, broken};
 use crate::checkpoint::{Groups, Section};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -56,11 +56,27 @@ pub(super) struct Stored {
 }
 
 /// The elements in the record of a page.
-fn elements_of(record: &[u8]) -> Result<Vec<u8>> {
+fn elements_of(key: &StoreKey, record: &[u8]) -> Result<Vec<u8>> {
     match Records(record).next() {
         Some(Ok(Record::Put { value, .. })) => Ok(value.to_vec()),
-        _ => Err(broken("a page is not in its store")),
+        _ => Err(lost(key, record)),
     }
+}
+
+/// The store has not what was put there.
+#[cold]
+fn lost(key: &StoreKey, record: &[u8]) -> Error {
+    let group = u16::from_be_bytes([key[1], key[2]]);
+    let number = |at: usize| key[at..at + 8].iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+    let (owner, page) = (number(3), number(OWNER));
+    let how = if record.is_empty() {
+        "is not in the state backend any more"
+    } else {
+        "is not what was put into the state backend"
+    };
+    broken(&format!("of a long list, number {owner} in key group {group}, page {page} {how}")).note(
+        "nothing but the job may change what lies in its state backend; the next start begins with an empty one, from the newest checkpoint",
+    )
 }
 
 impl Stored {
@@ -110,7 +126,7 @@ impl Stored {
     /// When they cannot be read.
     pub fn look(&self, key: &StoreKey) -> Result<Vec<u8>> {
         match self.waiting.get(key) {
-            Some(waiting) => elements_of(waiting.record.as_deref().unwrap_or_default()),
+            Some(waiting) => elements_of(key, waiting.record.as_deref().unwrap_or_default()),
             None => self.stored(key),
         }
     }
@@ -121,7 +137,7 @@ impl Stored {
     /// When they cannot be read.
     pub fn take(&mut self, key: StoreKey, end: &StoreKey) -> Result<Vec<u8>> {
         if self.waiting.contains_key(&key) {
-            return elements_of(&self.remove(key).unwrap_or_default());
+            return elements_of(&key, &self.remove(key).unwrap_or_default());
         }
         let elements = self.fetch(&key, end)?;
         self.remove(key);
@@ -175,13 +191,13 @@ impl Stored {
         let mut found = Vec::new();
         let space = self.space.as_ref().ok_or_else(|| broken("a page has no store"))?;
         space.store.get(key, &mut found)?;
-        elements_of(&found)
+        elements_of(key, &found)
     }
 
     /// The same of a page that is to be taken out. If that of the same owner was done last, those that follow, up to `end`, are likely to be next.
     fn fetch(&mut self, key: &StoreKey, end: &StoreKey) -> Result<Vec<u8>> {
         if let Some(record) = self.ahead.remove(key) {
-            return elements_of(&record);
+            return elements_of(key, &record);
         }
         self.ahead.clear();
         let owner = &key[..OWNER];
@@ -200,7 +216,22 @@ impl Stored {
             }
             bytes < AHEAD
         })?;
-        elements_of(&ahead.remove(key).unwrap_or_default())
+        elements_of(key, &ahead.remove(key).unwrap_or_default())
+    }
+
+    /// All pages from `from` on go, up to `to`; no more of them are looked at than there are.
+    pub fn remove_found(&mut self, from: StoreKey, to: &StoreKey) {
+        self.flush();
+        let mut found: Vec<StoreKey> = Vec::new();
+        let Some(space) = &self.space else { return };
+        let mut note = |key: &[u8], _: &[u8]| {
+            found.extend(<StoreKey>::try_from(key));
+            true
+        };
+        if let Err(error) = space.store.scan(&from, to, &mut note) {
+            space.report(error);
+        }
+        found.into_iter().for_each(|key| drop(self.remove(key)));
     }
 
     /// A page goes: what was to be written of it.
