@@ -1,5 +1,6 @@
 //! The block of a process, as calls of the builder.
 
+use super::chain::in_parens;
 use super::expr::{Mode, rewritten};
 use crate::ast::{Block, Handler, State};
 use crate::plan::Values;
@@ -26,7 +27,7 @@ pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     // What is done with a record says what is emitted.
     let place = |one: &&Handler| RECORDS.iter().position(|name| one.name == name).unwrap_or(RECORDS.len());
     handlers.sort_by_key(place);
-    let handlers = handlers.into_iter().map(|one| handler(one, block, values));
+    let handlers = handlers.into_iter().map(|one| handler(at, one, block, values));
     // With the user's own span, not one of the macro's: this call is the place that errors of the run name.
     let done = Ident::new(if apart { "apart" } else { "done" }, at);
     let done = quote_spanned!(at=> #done());
@@ -76,7 +77,7 @@ fn declared(state: &State, values: &Values) -> TokenStream {
 /// A closure that leaves a state alone is no mistake, so each is looked at. What has a time to live is written through its name.
 ///
 /// What every instance has is in a pair with the states of a key, which `on_broadcast` has not.
-fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
+fn handler(at: Span, one: &Handler, block: &Block, values: &Values) -> TokenStream {
     let mut closure = one.closure.clone();
     let of_key = one.name != "on_broadcast";
     let states: &[State] = if of_key { &block.states } else { &[] };
@@ -105,7 +106,9 @@ fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
     // Nothing else would say what type the results have.
     let nothing = (FIRST.iter().any(|first| name == first) && !block.emits())
         .then(|| quote_spanned!(name.span()=> ::<::flow_core::__rt::EmitsNothing, _, _>));
-    quote!(.#name #nothing (#closure))
+    // What is wrong with what is declared is told of all that is in front of the next call: so this one ends at the operator.
+    let closure = in_parens(at, closure);
+    quote!(.#name #nothing #closure)
 }
 
 /// Input: `let _ = &last;` and `{ ctx.emit(1) }`
