@@ -259,7 +259,7 @@ fn a_stop_of_which_the_outputs_cannot_be_committed() {
             handle.stop();
         }
         told(handle.join().unwrap_err());
-        assert_eq!(rows.sorted(), []);
+        assert!(rows.sorted().is_empty());
         rows.0.refuses.store(false, SeqCst);
         check_the_next(&storage, &rows, Some(1));
     }
