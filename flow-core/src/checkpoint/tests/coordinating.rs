@@ -1,7 +1,7 @@
 //! The coordinator by itself: told news and the time by hand.
 
 use super::*;
-use crate::checkpoint::{Committers, Coordinator, Savepoints, Tracked};
+use crate::checkpoint::{Acknowledge, Committers, Coordinator, Savepoints, Tracked};
 use crate::error::ErrorKind;
 use crate::testing::Failure;
 use crate::time::Millis;
@@ -30,25 +30,65 @@ impl Committer for Log {
     }
 }
 
+/// A source that says what is acknowledged.
+impl Acknowledge for Log {
+    fn acknowledge(&mut self, checkpoint: u64, positions: &[Vec<u8>]) -> Result<()> {
+        let positions: Vec<_> = positions.iter().map(|at| String::from_utf8_lossy(at)).collect();
+        self.0.lock().unwrap().push(format!("acknowledge {checkpoint}: {}", positions.join(" ")));
+        Ok(())
+    }
+}
+
 /// One that takes a checkpoint each 100 ticks and gives up after 1,000, of one stage with one instance; and the way from there.
 fn one_stage(disk: &SimFs) -> (Coordinator, Saves, Log) {
+    let (coordinator, saves, log) = instances(disk, 1);
+    (coordinator, saves.into_iter().next().unwrap(), log)
+}
+
+/// The same with so many instances, which read so many partitions.
+fn instances(disk: &SimFs, count: usize) -> (Coordinator, Vec<Saves>, Log) {
     let (store, newest) = open(disk, 2);
     let settings = Checkpoints::in_storage(Arc::new(disk.clone())).every(Millis(100)).timeout(Millis(1_000));
-    let stage = Tracked {
+    let instance = |instance| Tracked {
         stage: "stage".into(),
-        instance: 0,
-        instances: 1,
+        instance,
+        instances: count,
         ended: false,
         finished: false,
         schema: "".into(),
     };
-    let (mut committers, log) = (Committers::default(), Log::default());
+    let (mut committers, mut acknowledgers, log) =
+        (Committers::default(), Acknowledgers::default(), Log::default());
     committers.add("sink".into(), Box::new(log.clone()));
-    let outside = Outside { committers, acknowledgers: Acknowledgers::default() };
+    acknowledgers.add("source".into(), Box::new(log.clone()), count);
+    let outside = Outside { committers, acknowledgers };
     let clock = Arc::new(VirtualClock::new());
-    let coordinator = Coordinator::new(store, newest, settings, vec![stage], outside, Arc::default(), clock);
-    let saves = Saves::new(coordinator.inbox().clone(), coordinator.orders().clone(), 0, 0);
+    let tasks = (0..count).map(instance).collect();
+    let coordinator = Coordinator::new(store, newest, settings, tasks, outside, Arc::default(), clock);
+    let way = |at| Saves::new(coordinator.inbox().clone(), coordinator.orders().clone(), at, at);
+    let saves = (0..count).map(way).collect();
     (coordinator, saves, log)
+}
+
+/// One partition ends while a checkpoint is in flight that it has passed: what it read since is in no checkpoint, and stays where it comes from.
+#[test]
+fn what_a_source_has_read_behind_a_checkpoint_is_not_acknowledged_with_it() {
+    let (mut coordinator, saves, log) = instances(&SimFs::new(), 2);
+    coordinator.work(100).unwrap();
+    for (partition, saves) in saves.iter().enumerate() {
+        saves.operator(1, "source", format!("{partition}:5").into());
+    }
+    saves[0].saved(1);
+    saves[0].last("source", b"0:end".to_vec());
+    saves[0].ended();
+    saves[1].saved(1);
+    coordinator.work(101).unwrap();
+    assert_eq!(log.all(), ["acknowledge 1: 0:5 1:5"]);
+    coordinator.work(200).unwrap();
+    saves[1].operator(2, "source", b"1:8".to_vec());
+    saves[1].saved(2);
+    coordinator.work(201).unwrap();
+    assert_eq!(log.all()[1..], ["acknowledge 2: 0:end 1:8"]);
 }
 
 /// What `wait` says, unless it waits for ever.
@@ -228,4 +268,61 @@ fn one_from_which_another_has_taken_over_stops_at_its_next_checkpoint() {
     saves.staged(3, "sink", b"rows".to_vec());
     coordinator.finish(401, &Err(error)).unwrap();
     assert_eq!(log.all(), ["commit 1"]);
+}
+
+/// A disk that is full may be full of what could not be removed: whoever reads why checkpoints fail is told so, as long as it is so.
+#[test]
+fn who_is_told_why_a_checkpoint_fails_is_told_why_garbage_stays() {
+    let garbage = "what is no longer needed could not be removed: ";
+    let mut stayed = 0;
+    for k in 1.. {
+        let disk = SimFs::new();
+        let (mut coordinator, saves, _) = one_stage(&disk);
+        coordinator.settings_mut(|settings| settings.max_failed(0));
+        (1..=3).try_for_each(|id| checkpointed(&mut coordinator, &saves, id)).unwrap();
+        let before = disk.calls();
+        disk.fail(k, Failure::Io);
+        let worked = checkpointed(&mut coordinator, &saves, 4);
+        if disk.calls() - before < k {
+            break;
+        }
+        if worked.is_err() {
+            continue;
+        }
+        let stays = coordinator.metrics().counter("checkpoints.garbage_errors").get() > 0;
+        stayed += usize::from(stays);
+        if stays && k % 2 == 0 {
+            checkpointed(&mut coordinator, &saves, 5).unwrap();
+        }
+        disk.limit(Some(0));
+        let next = coordinator.orders().begun() + 1;
+        let error = checkpointed(&mut coordinator, &saves, next).unwrap_err().to_string();
+        assert!(error.contains("no space left"), "{error}");
+        assert_eq!(error.contains(garbage), stays && k % 2 == 1, "call {k}: {error}");
+        assert!(!error.contains(garbage) || error.contains("input/output error"), "and why: {error}");
+    }
+    assert!(stayed >= 3, "the list, a manifest, the folder: {stayed}");
+}
+
+/// The one at which the job was to end has failed: the next does not take as long to come as usually, and the job ends there.
+#[test]
+fn a_stop_is_tried_again_soon() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, _) = one_stage(&disk);
+    coordinator.settings_mut(|settings| settings.every(Millis(3_600_000)).max_failed(1));
+    let savepoints = coordinator.savepoints().clone();
+    savepoints.stop();
+    disk.limit(Some(0));
+    coordinator.work(0).unwrap();
+    saves.saved(1);
+    coordinator.work(1).unwrap();
+    assert_eq!((coordinator.orders().begun(), coordinator.deadline()), (1, 1_000));
+    disk.limit(None);
+    coordinator.work(999).unwrap();
+    assert_eq!((coordinator.orders().begun(), savepoints.has_stopped()), (1, false));
+    coordinator.work(1_000).unwrap();
+    assert_eq!(coordinator.orders().begun(), 2);
+    saves.saved(2);
+    coordinator.work(1_001).unwrap();
+    assert!(savepoints.has_stopped());
 }
