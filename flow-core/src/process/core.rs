@@ -108,7 +108,7 @@ where
         insert: impl FnOnce(&I) -> (K, St),
         f: impl FnOnce(I, &mut St, &mut Context<'_, K, O, S, P>) -> Result<(), OpError>,
     ) {
-        let (key, state) = self.table.entry(hash, |k| is(&item, k), || insert(&item));
+        let (key, state) = self.table.entry(hash, |k| is(&item, k), &keys.same, || insert(&item));
         let (out, around) = (&mut self.out, &mut self.around);
         let mut cx = Context { key, hash, same: &keys.same, stamp, out, around, clear: false };
         let called = f(item, state, &mut cx);

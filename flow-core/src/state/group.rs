@@ -99,6 +99,14 @@ impl Tags {
         self.0 |= 1 << (MARKS + i);
     }
 
+    /// Whether the bucket is in `phase` and slot `i` marked.
+    #[inline(always)]
+    pub fn is_marked_in(self, phase: Phase, i: usize) -> bool {
+        debug_assert!(i < SLOTS, "the last bit is the phase");
+        let in_phase = self.0 ^ phase.0;
+        in_phase.cast_signed() >= 0 && in_phase >> (MARKS + i) & 1 != 0
+    }
+
     /// Slot `i` is not marked any more.
     #[inline(always)]
     pub fn unmark(&mut self, i: usize) {

@@ -15,6 +15,8 @@ use std::borrow::Cow;
 
 /// New keys that a run has room for at least.
 const RUN_MIN: usize = 64;
+/// How many entries are on their way, where they are taken out in their order: one waits for the memory of each.
+const AHEAD: usize = 16;
 /// Bytes of a table that is surely near enough to be asked for at once.
 const NEAR_BYTES: usize = 1 << 19;
 
@@ -87,9 +89,12 @@ impl<K, V, M: Mode> Pane<K, V, M> {
                 larger.put(spread(hash_of(&entry.0)), entry, changed);
             });
         }
-        for place in &mut self.order {
-            if let Some((entry, changed)) = self.slots.take_marked(*place) {
-                *place = larger.put(spread(hash_of(&entry.0)), entry, changed);
+        for i in 0..self.order.len() {
+            if let Some(soon) = self.order.get(i + AHEAD) {
+                self.slots.prefetch(*soon);
+            }
+            if let Some((entry, changed)) = self.slots.take_marked(self.order[i]) {
+                self.order[i] = larger.put(spread(hash_of(&entry.0)), entry, changed);
             }
         }
         self.slots = larger;
@@ -141,6 +146,9 @@ impl<K, V, M: Mode> Pane<K, V, M> {
             None => self.more()?,
         };
         self.given += 1;
+        if let Some(soon) = self.order.get(self.given + AHEAD) {
+            self.slots.prefetch(*soon);
+        }
         self.slots.take(place)
     }
 

@@ -246,6 +246,14 @@ impl<T, O: Only<Tracked<T>>> Slots<T, O> {
         self.buckets.get(bucket)?.get(i)
     }
 
+    /// Asks for the memory of a place.
+    #[inline(always)]
+    pub fn prefetch(&self, place: Place) {
+        if let Some(bucket) = self.buckets.get(place.parts().0) {
+            bucket.prefetch();
+        }
+    }
+
     /// Frees a place; gives out what lay there, if something did.
     #[inline]
     pub fn take(&mut self, place: Place) -> Option<T> {
@@ -384,8 +392,7 @@ impl<'a, T, O: Only<Tracked<T>>> View<'a, T, O> {
                 // SAFETY: `like` gives only slots that are taken, so by the invariant it is initialized.
                 if is(unsafe { buckets[bucket].data[i].assume_init_ref() }) {
                     if let Some(tracked) = tracked.get() {
-                        tracked.touch(&mut buckets[bucket]);
-                        buckets[bucket].tags.mark(i);
+                        tracked.change(&mut buckets[bucket], i);
                     }
                     // SAFETY: as above; nothing has changed it since, and to touch and to mark leave it where it is.
                     let entry = unsafe { buckets[bucket].data[i].assume_init_mut() };
@@ -411,22 +418,27 @@ impl<'a, T, O: Only<Tracked<T>>> View<'a, T, O> {
     /// Asks for the memory of the bucket of `hash`.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
-        let bucket = &self.buckets[hash as usize & (self.buckets.len() - 1)];
+        self.buckets[hash as usize & (self.buckets.len() - 1)].prefetch();
+    }
+}
+
+impl<T> Bucket<T> {
+    /// Asks for its memory.
+    #[inline(always)]
+    fn prefetch(&self) {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let first = std::ptr::from_ref(bucket).cast::<i8>();
-            for line in 0..(size_of::<Bucket<T>>() / 64).min(LINES) {
+            let first = std::ptr::from_ref(self).cast::<i8>();
+            for line in 0..(size_of::<Self>() / 64).min(LINES) {
                 // SAFETY: a prefetch reads nothing and may be given any address; this one is even inside the bucket.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        std::hint::black_box(bucket.tags);
+        std::hint::black_box(self.tags);
     }
-}
 
-impl<T> Bucket<T> {
     /// What lies in a slot, if something does.
     #[inline]
     fn get(&self, i: usize) -> Option<&T> {

@@ -252,6 +252,13 @@ impl<K, V> Over<K, V> {
         taken
     }
 
+    /// The same, or `new`, whose key is asked for.
+    #[cold]
+    #[inline(never)]
+    pub fn take_or(&mut self, hash: u64, new: (K, V), same: impl Fn(&K, &K) -> bool) -> (K, V) {
+        self.take(hash, &|key| same(key, &new.0)).unwrap_or(new)
+    }
+
     /// Reads the value of an entry that is taken out.
     fn load(&self, hash: u64, value: &[u8]) -> Result<V> {
         let read = self.form.read;

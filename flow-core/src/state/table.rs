@@ -165,10 +165,15 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         &mut self,
         hash: u64,
         is: impl Fn(&K) -> bool,
+        same: impl Fn(&K, &K) -> bool,
         insert: impl FnOnce() -> (K, V),
     ) -> &mut (K, V) {
         let KeyTable { slots, spilled, .. } = self;
-        let make = || spilled.get().and_then(|spilled| spilled.on()?.take(hash, &is)).unwrap_or_else(insert);
+        let make = || match spilled.get().and_then(Spilled::on) {
+            // What is asked for is what would be new: so nothing of the caller's has to lie in memory for the call.
+            Some(over) => over.take_or(hash, insert(), same),
+            None => insert(),
+        };
         slots.view().entry(spread(hash), |e| is(&e.0), make).1
     }
 

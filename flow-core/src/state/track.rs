@@ -82,6 +82,22 @@ impl<T> Tracked<T> {
         }
     }
 
+    /// Before the entry in slot `i` of `bucket` changes.
+    #[inline(always)]
+    pub(super) fn change(&mut self, bucket: &mut Bucket<T>, i: usize) {
+        // Most entries change more than once between two checkpoints.
+        if !bucket.tags.is_marked_in(self.phase, i) {
+            self.mark(bucket, i);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mark(&mut self, bucket: &mut Bucket<T>, i: usize) {
+        self.touch(bucket);
+        bucket.tags.mark(i);
+    }
+
     /// Writes what is to be written of a bucket that is in the old phase.
     #[cold]
     #[inline(never)]

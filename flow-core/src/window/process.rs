@@ -250,7 +250,7 @@ where
                 let (of, hash) = (&self.key, self.key.hash(&key));
                 self.states.reserve(1, |k| of.hash(k));
                 let insert = || (key.clone(), self.init.clone());
-                let (_, state) = self.states.entry(hash, |k| of.same(k, &key), insert);
+                let (_, state) = self.states.entry(hash, |k| of.same(k, &key), |a, b| of.same(a, b), insert);
                 let emit = &mut |result| self.next.push(<P as Policy<U, F::Value>>::result(result), stamp);
                 // What has no size is not worth an entry.
                 let (bounds, forget) = ((start, end), &mut (size_of::<I>() == 0));

@@ -15,8 +15,8 @@
 //! ```
 //!
 //! Of a checkpoint of changes only those that have changed. Owners have numbers, which are unique in a key group: larger than all that an
-//! instance has seen. Whoever goes, whether forgotten, replaced or taken out of the table, says by being dropped that its pages are gone. The store has them as
-//! `2 group^2 owner^8 page^8`, with notes as in `flight.rs` (`store.rs`).
+//! instance has seen. Whoever goes, whether forgotten, replaced or taken out of the table, says by being dropped that its pages are gone. The store has them by
+//! 32 as `2 group^2 owner^8 page/32^8`, with notes as in `flight.rs` (`store.rs`).
 
 mod pager;
 mod store;

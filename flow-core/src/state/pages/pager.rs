@@ -1,7 +1,7 @@
 //! Where the pages of a table's entries go.
 
 use super::super::backend::Space;
-use super::store::{StoreKey, Stored, store_key};
+use super::store::{PageId, Stored};
 use crate::checkpoint::records::{framed, removed};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
     pub elements: (usize, usize),
 }
 
-const LIMITS: Limits = Limits { few: 16, inline: 512, page: 120, elements: (8, 1024) };
+const LIMITS: Limits = Limits { few: 16, inline: 512, page: 48, elements: (8, 1024) };
 
 #[cfg(not(test))]
 fn limits() -> Limits {
@@ -179,8 +179,8 @@ impl Home {
         self.pager.has_store()
     }
 
-    fn key(&self, page: u64) -> StoreKey {
-        store_key(self.group, self.owner, page)
+    fn id(&self, page: u64) -> PageId {
+        (self.group as u16, self.owner, page)
     }
 
     /// Appends the record of a page to those of a checkpoint.
@@ -197,7 +197,7 @@ impl Home {
     pub fn put(&self, page: u64, changed: bool, elements: &[u8]) {
         let mut new = Vec::with_capacity(elements.len() + 24);
         record(self.owner, page, elements, &mut new);
-        self.pager.lock().pages.put(self.key(page), changed, new);
+        self.pager.lock().pages.put(self.id(page), changed, new);
     }
 
     /// A copy of a page in the store.
@@ -205,7 +205,7 @@ impl Home {
     /// # Errors
     /// When it cannot be read.
     pub fn look(&self, page: u64) -> Result<Vec<u8>> {
-        self.pager.lock().pages.look(&self.key(page))
+        self.pager.lock().pages.look(self.id(page))
     }
 
     /// Takes the first of these pages, which are all there, out of the store.
@@ -213,14 +213,14 @@ impl Home {
     /// # Errors
     /// When it cannot be read.
     pub fn take(&self, pages: Range<u64>) -> Result<Vec<u8>> {
-        self.pager.lock().pages.take(self.key(pages.start), &self.key(pages.end))
+        self.pager.lock().pages.take(self.id(pages.start), pages.end)
     }
 
     /// Takes pages out of the store that nobody needs.
     pub fn forget(&self, pages: Range<u64>) {
         let stored = &mut self.pager.lock().pages;
         if stored.is_open() {
-            pages.for_each(|page| drop(stored.remove(self.key(page))));
+            pages.for_each(|page| drop(stored.remove(self.id(page))));
         }
     }
 

@@ -1,8 +1,12 @@
 //! Pages in the store of the state backend. What is to be changed there waits, so that many changes are written together; and who takes one
 //! page after the other out gets them from what has been read together.
+//!
+//! The store has [`TOGETHER`] neighbours under one key, their records one after the other: what it costs to write, read and remove something there
+//! is for the most part by key. Whoever changes some of them reads the others; a list that grows or is taken from the front does so at its ends alone.
 
 use super::super::backend::{Changes, Space};
 use super::super::flight::{Flights, Kind};
+use super::pager::page_of;
 use crate::checkpoint::records::{Record, Records, broken};
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
@@ -18,16 +22,18 @@ const WAITING: usize = 64;
 /// Bytes of pages that are read together, about.
 const AHEAD: usize = if cfg!(test) { 300 } else { 1 << 14 };
 
-/// The key of a page in the store, and how much of it is the same for all of an owner.
-pub(super) type StoreKey = [u8; OWNER + 8];
-const OWNER: usize = 11;
+/// Pages under one key.
+const TOGETHER: u64 = if cfg!(test) { 4 } else { 32 };
 
-/// The key of a page of an owner in a group.
-pub(super) fn store_key(group: usize, owner: u64, page: u64) -> StoreKey {
-    let mut key = [KIND.records; OWNER + 8];
-    key[1..3].copy_from_slice(&(group as u16).to_be_bytes());
-    key[3..OWNER].copy_from_slice(&owner.to_be_bytes());
-    key[OWNER..].copy_from_slice(&page.to_be_bytes());
+/// A page of an owner in a group, and the key of it and its neighbours in the store.
+pub(super) type PageId = (u16, u64, u64);
+type StoreKey = [u8; 19];
+
+fn store_key((group, owner, page): PageId) -> StoreKey {
+    let mut key = [KIND.records; size_of::<StoreKey>()];
+    key[1..3].copy_from_slice(&group.to_be_bytes());
+    key[3..11].copy_from_slice(&owner.to_be_bytes());
+    key[11..].copy_from_slice(&(page / TOGETHER).to_be_bytes());
     key
 }
 
@@ -45,11 +51,12 @@ struct Waiting {
 pub(super) struct Stored {
     space: Option<Space>,
     /// What is to be written, and how many bytes that is.
-    waiting: BTreeMap<StoreKey, Waiting>,
+    waiting: BTreeMap<PageId, Waiting>,
     bytes: usize,
-    /// Copies of pages that follow one that was taken out, and the beginning of its key.
-    ahead: BTreeMap<StoreKey, Vec<u8>>,
-    taken: Vec<u8>,
+    /// Copies of the records of pages beside one that was taken out, and behind it.
+    ahead: BTreeMap<PageId, Vec<u8>>,
+    /// The group and the owner of which a page was taken out last.
+    taken: (u16, u64),
     /// For what is being written.
     changes: Changes,
     flights: Flights,
@@ -63,6 +70,21 @@ fn elements_of(record: &[u8]) -> Result<Vec<u8>> {
     }
 }
 
+/// Shows the pages in the records of neighbours of a group, and the record of each.
+fn each_of(group: u16, mut records: &[u8], mut each: impl FnMut(PageId, &[u8])) -> Result<()> {
+    loop {
+        let mut rest = Records(records);
+        let Some(record) = rest.next() else { return Ok(()) };
+        let Record::Put { key, .. } = record? else {
+            return Err(broken("what is in a store of pages is none"));
+        };
+        let (owner, page) = page_of(key).ok_or_else(|| broken("a page in a store has no number"))?;
+        let (own, others) = records.split_at(records.len() - rest.0.len());
+        each((group, owner, page), own);
+        records = others;
+    }
+}
+
 impl Stored {
     /// There are none, nor can there be where there is no store.
     pub fn new(space: Option<Space>) -> Self {
@@ -71,7 +93,7 @@ impl Stored {
             waiting: BTreeMap::new(),
             bytes: 0,
             ahead: BTreeMap::new(),
-            taken: Vec::new(),
+            taken: (0, 0),
             changes: Changes::default(),
             flights: Flights::new(KIND),
         }
@@ -96,10 +118,10 @@ impl Stored {
     }
 
     /// Puts the record of a page there, where it is not; `changed` says whether it is not as the last checkpoint has it.
-    pub fn put(&mut self, key: StoreKey, changed: bool, record: Vec<u8>) {
+    pub fn put(&mut self, page: PageId, changed: bool, record: Vec<u8>) {
         let length = record.len();
         let new = Waiting { record: None, noted: false, is_there: false };
-        let waiting = self.waiting.entry(key).or_insert(new);
+        let waiting = self.waiting.entry(page).or_insert(new);
         (waiting.record, waiting.noted) = (Some(record), changed);
         self.wait(length);
     }
@@ -108,23 +130,29 @@ impl Stored {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn look(&self, key: &StoreKey) -> Result<Vec<u8>> {
-        match self.waiting.get(key) {
-            Some(waiting) => elements_of(waiting.record.as_deref().unwrap_or_default()),
-            None => self.stored(key),
+    pub fn look(&self, page: PageId) -> Result<Vec<u8>> {
+        if let Some(waiting) = self.waiting.get(&page) {
+            return elements_of(waiting.record.as_deref().unwrap_or_default());
         }
+        let mut found = Vec::new();
+        each_of(page.0, &self.stored(page)?, |other, record| {
+            if other == page {
+                found = record.to_vec();
+            }
+        })?;
+        elements_of(&found)
     }
 
-    /// Takes a page out: its elements. That at `end` is behind the last of the same owner.
+    /// Takes a page out: its elements. Page `end` is behind the last of the same owner.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn take(&mut self, key: StoreKey, end: &StoreKey) -> Result<Vec<u8>> {
-        if self.waiting.contains_key(&key) {
-            return elements_of(&self.remove(key).unwrap_or_default());
+    pub fn take(&mut self, page: PageId, end: u64) -> Result<Vec<u8>> {
+        if self.waiting.contains_key(&page) {
+            return elements_of(&self.remove(page).unwrap_or_default());
         }
-        let elements = self.fetch(&key, end)?;
-        self.remove(key);
+        let elements = self.fetch(page, end)?;
+        self.remove(page);
         Ok(elements)
     }
 
@@ -143,24 +171,58 @@ impl Stored {
     }
 
     fn flush(&mut self) {
-        let Stored { space, waiting, changes, flights, .. } = self;
-        let waiting = std::mem::take(waiting);
+        let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
-        let Some(space) = space.as_ref().filter(|_| !waiting.is_empty()) else { return };
-        for (key, Waiting { record, noted, .. }) in waiting {
-            let Some(record) = record else {
-                changes.remove(&key);
-                continue;
-            };
-            changes.put(&key, |out| out.extend_from_slice(&record));
-            if noted && let Some(note) = flights.note(&key) {
-                changes.put(&note, |_| {});
-            }
+        if waiting.is_empty() || self.space.is_none() {
+            return;
         }
-        if let Err(error) = space.store.write(changes) {
+        let mut changes = std::mem::take(&mut self.changes);
+        let mut waiting = waiting.into_iter().peekable();
+        let mut written = Ok(());
+        while let Some(first) = waiting.next() {
+            let key = store_key(first.0);
+            let mut neighbours = vec![first];
+            while let Some(next) = waiting.next_if(|next| store_key(next.0) == key) {
+                neighbours.push(next);
+            }
+            written = written.and_then(|()| self.write(&key, &neighbours, &mut changes));
+        }
+        if let Some(space) = &mut self.space
+            && let Err(error) = written.and_then(|()| space.store.write(&changes))
+        {
             space.report(error);
         }
         changes.clear();
+        self.changes = changes;
+    }
+
+    /// Writes neighbours of which these have changed.
+    fn write(&self, key: &StoreKey, changed: &[(PageId, Waiting)], changes: &mut Changes) -> Result<()> {
+        let mut records = Vec::new();
+        if changed.len() < TOGETHER as usize
+            && let Some((first, _)) = changed.first()
+        {
+            each_of(first.0, &self.stored(*first)?, |page, record| {
+                if !changed.iter().any(|(other, _)| *other == page) {
+                    records.extend_from_slice(record);
+                }
+            })?;
+        }
+        changed
+            .iter()
+            .filter_map(|(_, page)| page.record.as_ref())
+            .for_each(|new| records.extend_from_slice(new));
+        if records.is_empty() {
+            changes.remove(key);
+            return Ok(());
+        }
+        changes.put(key, |out| out.extend_from_slice(&records));
+        if changed.iter().any(|(_, page)| page.noted && page.record.is_some())
+            && let Some(note) = self.flights.note(key)
+        {
+            changes.put(&note, |_| {});
+        }
+        Ok(())
     }
 
     fn wait(&mut self, bytes: usize) {
@@ -170,43 +232,47 @@ impl Stored {
         }
     }
 
-    /// What the store itself has of a page.
-    fn stored(&self, key: &StoreKey) -> Result<Vec<u8>> {
+    /// What the store itself has of a page and its neighbours: their records.
+    fn stored(&self, page: PageId) -> Result<Vec<u8>> {
         let mut found = Vec::new();
         let space = self.space.as_ref().ok_or_else(|| broken("a page has no store"))?;
-        space.store.get(key, &mut found)?;
-        elements_of(&found)
+        if !space.store.get(&store_key(page), &mut found)? {
+            found.clear();
+        }
+        Ok(found)
     }
 
-    /// The same of a page that is to be taken out. If that of the same owner was done last, those that follow, up to `end`, are likely to be next.
-    fn fetch(&mut self, key: &StoreKey, end: &StoreKey) -> Result<Vec<u8>> {
-        if let Some(record) = self.ahead.remove(key) {
+    /// What the store itself has of a page that is to be taken out, and with it copies of its neighbours. If one of the same owner was taken out
+    /// last, those that follow, up to `end`, are likely to be next.
+    fn fetch(&mut self, page: PageId, end: u64) -> Result<Vec<u8>> {
+        if let Some(record) = self.ahead.remove(&page) {
             return elements_of(&record);
         }
         self.ahead.clear();
-        let owner = &key[..OWNER];
-        if self.taken != owner {
-            self.taken = owner.to_vec();
-            return self.stored(key);
-        }
-        let Stored { space: Some(space), waiting, ahead, .. } = self else { return self.stored(key) };
-        let mut bytes = 0;
-        space.store.scan(key, end, &mut |key, record| {
-            bytes += record.len() + WAITING;
-            if let Ok(key) = key.try_into()
-                && !waiting.contains_key(&key)
-            {
-                ahead.insert(key, record.to_vec());
-            }
-            bytes < AHEAD
+        let (group, owner, _) = page;
+        let more = std::mem::replace(&mut self.taken, (group, owner)) == (group, owner);
+        let Stored { space: Some(space), waiting, ahead, .. } = self else {
+            return Err(broken("a page has no store"));
+        };
+        let behind = store_key((group, owner, end.saturating_add(TOGETHER - 1)));
+        let (mut bytes, mut read) = (0, Ok(()));
+        space.store.scan(&store_key(page), &behind, &mut |_, records| {
+            read = each_of(group, records, |page, record| {
+                bytes += record.len() + WAITING;
+                if !waiting.contains_key(&page) {
+                    ahead.insert(page, record.to_vec());
+                }
+            });
+            more && bytes < AHEAD && read.is_ok()
         })?;
-        elements_of(&ahead.remove(key).unwrap_or_default())
+        read?;
+        elements_of(&ahead.remove(&page).unwrap_or_default())
     }
 
     /// A page goes: what was to be written of it.
-    pub fn remove(&mut self, key: StoreKey) -> Option<Vec<u8>> {
-        self.ahead.remove(&key);
-        let found = match self.waiting.entry(key) {
+    pub fn remove(&mut self, page: PageId) -> Option<Vec<u8>> {
+        self.ahead.remove(&page);
+        let found = match self.waiting.entry(page) {
             Entry::Vacant(place) => {
                 place.insert(Waiting { record: None, noted: false, is_there: true });
                 None

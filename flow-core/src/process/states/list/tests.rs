@@ -127,7 +127,8 @@ impl Both {
         let mut own = self.model.remove(&key).unwrap_or_default();
         let table = self.table(key);
         table.reserve(1, hash);
-        let (list, count) = &mut table.entry(hash(&key), |k| *k == key, || (key, Default::default())).1;
+        let (list, count) =
+            &mut table.entry(hash(&key), |k| *k == key, |a, b| a == b, || (key, Default::default())).1;
         *count += 1;
         if let Some(ttl) = ttl {
             let before = own.len();
@@ -262,7 +263,7 @@ impl Both {
                         assert_eq!(value.0.at(ttl, Moment::ANEW.on(ttl)), 0);
                     }
                     table.reserve(1, hash);
-                    table.entry(hash(&key), |_| false, || (key, value));
+                    table.entry(hash(&key), |_| false, |_, _| false, || (key, value));
                 }
                 Ok(())
             };

@@ -62,7 +62,7 @@ fn costs(elements: u64, store: bool) -> (usize, usize) {
     let mut table = Table::default();
     table.page(space, hash).unwrap();
     table.reserve(1, hash);
-    let list = &mut table.entry(hash(&7), |k| *k == 7, || (7, Default::default())).1.0;
+    let list = &mut table.entry(hash(&7), |k| *k == 7, |a, b| a == b, || (7, Default::default())).1.0;
     (0..elements).for_each(|n| list.push(n));
     table.reserve(1, hash);
     let whole = saved(&mut table, true);

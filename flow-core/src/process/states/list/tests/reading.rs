@@ -8,7 +8,7 @@ fn a_list_stands_by_itself_where_nobody_asks_for_pages() {
     with_limits(SMALL, || {
         let (mut table, _) = table(true);
         table.reserve(1, hash);
-        let list = &mut table.entry(hash(&7), |k| *k == 7, || (7, Default::default())).1.0;
+        let list = &mut table.entry(hash(&7), |k| *k == 7, |a, b| a == b, || (7, Default::default())).1.0;
         (0..100).for_each(|n| list.push(n));
         table.reserve(1, hash);
         let list = &mut table.find(hash(&7), |k| *k == 7).unwrap().1.0;
@@ -58,7 +58,7 @@ fn a_first_page_without_some_of_its_elements_is_read() {
         let list: ListState<u64> = pages.read(|| read_all::<Durable, _>(&bytes)).unwrap();
         assert_eq!(pages.finish(), 0);
         table.reserve(1, hash);
-        table.entry(hash(&7), |_| false, || (7, (list, 0)));
+        table.entry(hash(&7), |_| false, |_, _| false, || (7, (list, 0)));
         for n in 6..19 {
             table.reserve(1, hash);
             let list = &mut table.find(hash(&7), |k| *k == 7).unwrap().1.0;
