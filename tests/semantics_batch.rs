@@ -15,9 +15,9 @@ mod mode {
     use crate::case::{Arrival, El};
     use crate::pipeline::Elements;
     use crate::rows::Rows;
-    use flow_core::op::{Is, Kind};
     use flow_core::op::boxed::NoRoot;
     use flow_core::op::kind::{Batch, Bounded, Volatile};
+    use flow_core::op::{Is, Kind};
     use flow_core::prelude::*;
     use flow_core::source::{Source, Src};
     use flow_core::testing::{Play, Script, Scripted, Step};

@@ -25,7 +25,8 @@ pub fn as_batch(case: &Case) -> Option<Case> {
     let grows = ["session", "session_by"].iter().any(|step| case.has(step))
         && ["trigger", "lateness"].iter().any(|word| says(word));
     // A function of windows may give several rows of one, and knows of those before.
-    let purges = says("purging") || says("clock") || (says("process") && (says("lateness") || says("trigger")));
+    let purges =
+        says("purging") || says("clock") || (says("process") && (says("lateness") || says("trigger")));
     if timely || grows || purges || BY_WATERMARK.iter().any(|step| case.has(step)) {
         return None;
     }

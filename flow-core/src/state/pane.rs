@@ -119,6 +119,12 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         }
     }
 
+    /// Asks for the memory of the entry of `hash`.
+    #[inline(always)]
+    pub fn prefetch(&mut self, hash: u64) {
+        self.slots.view().prefetch(spread(hash));
+    }
+
     /// The place of a key's entry, counted in order of appearance. It is searched for in the list of places: not for each
     /// record.
     pub fn place(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
@@ -317,7 +323,10 @@ impl<K, V, M: Mode> Pane<K, V, M> {
     }
 
     /// The same, where `value` writes a value.
-    fn begin_save_as(
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn begin_save_as(
         &mut self,
         out: &Groups,
         of: Section,
