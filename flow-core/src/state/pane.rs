@@ -125,6 +125,12 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         self.slots.view().prefetch(spread(hash));
     }
 
+    /// What is likely the value of the key of `hash`: to ask for the memory that it names.
+    #[inline(always)]
+    pub fn likely(&self, hash: u64) -> Option<&V> {
+        self.slots.likely(spread(hash)).map(|entry| &entry.1)
+    }
+
     /// The place of a key's entry, counted in order of appearance. It is searched for in the list of places: not for each
     /// record.
     pub fn place(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<usize> {

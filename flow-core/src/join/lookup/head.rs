@@ -134,6 +134,9 @@ where
             if let Some(soon) = self.waiting.get(AHEAD) {
                 self.table.prefetch(soon.hash);
             }
+            if let Some(sooner) = self.waiting.get(AHEAD / 2) {
+                self.table.prefetch_rows(sooner.hash);
+            }
             let Some(left) = self.waiting.pop() else { return };
             self.find(left);
         }
@@ -179,6 +182,9 @@ where
         for _ in 0..n {
             if let Some(soon) = items.as_slice().get(AHEAD) {
                 self.table.prefetch(soon.hash);
+            }
+            if let Some(sooner) = items.as_slice().get(AHEAD / 2) {
+                self.table.prefetch_rows(sooner.hash);
             }
             let Some(item) = items.next() else { return };
             self.add(item);

@@ -9,7 +9,7 @@ use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::Key;
-use crate::state::{Form, Keep, Mode, Pane, Space, read_all};
+use crate::state::{Form, Keep, Mode, Pane, Space, prefetch, read_all};
 use crate::window::saved::take;
 use std::borrow::Cow;
 
@@ -125,10 +125,21 @@ impl<Q: Key, R: Clone + Send + 'static, M: Mode> Table<Q, R, M> {
         }
     }
 
-    /// Asks for the memory of a key's rows.
+    /// Asks for the memory of a key's entry.
     #[inline(always)]
     pub fn prefetch(&mut self, hash: u64) {
         self.0.prefetch(hash);
+    }
+
+    /// The same of its rows, when that has come.
+    #[inline(always)]
+    pub fn prefetch_rows(&self, hash: u64) {
+        if let Some(Rights::Many(rights)) = self.0.likely(hash) {
+            // As many lines as some rows have.
+            let bytes = size_of_val(rights.as_slice()).clamp(1, 256);
+            let first = rights.as_ptr().cast::<u8>();
+            (0..bytes.div_ceil(64) + 1).for_each(|line| prefetch(first.wrapping_add(64 * line)));
+        }
     }
 
     pub fn begin_save(&mut self, out: &Groups, name: &[u8]) -> Result<()>
