@@ -15,7 +15,9 @@ use flow_core::process::states::{Held, Plain, Timed, TimedEntries};
 use flow_core::process::{ListState, MapState, Ttl};
 use flow_core::stage::split_mix;
 use flow_core::testing::{MapBackend, NothingInMemory, SimFs, script};
-use harness::{COUNT, backends, key, same_with_all, same_with_all_but, steps, timed};
+use harness::{
+    COUNT, backends, disordered, in_order, key, last_of_each, same_with_all, same_with_all_but, steps, timed,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -276,16 +278,15 @@ fn lists_by_hand(count: u64) -> Vec<(u64, Option<u64>, u64)> {
 #[test]
 fn tumbling_windows_are_the_same() {
     same_with_all(|job, out| {
-        let numbers = source(generate(COUNT, |n| n)).durable().event_time(|n| timed(*n)).monotonic();
-        let windows = numbers.key_by(|n| key(*n)).window(tumbling(Millis(700)));
+        let numbers = in_order!(COUNT);
+        let windows = numbers.window(tumbling(Millis(700)));
         let lists = windows.aggregate(|a| (a.count(), a.sum(|n| *n), a.collect()));
         job.add(lists.map(|w| (w.key, w.start.millis(), w.value)).collect(out));
     });
     // All of them open at once, and shown before they go.
     same_with_all(|job, out| {
-        let numbers = source(generate(COUNT, |n| n)).durable();
-        let numbers = numbers.event_time(|n| timed((*n * 7919) % COUNT)).disorder(Millis(COUNT as i64));
-        let windows = numbers.key_by(|n| key(*n)).window(tumbling(Millis(300))).lateness(Millis(10_000));
+        let numbers = disordered!(COUNT, Millis(COUNT as i64));
+        let windows = numbers.window(tumbling(Millis(300))).lateness(Millis(10_000));
         job.add(windows.aggregate(|a| a.collect()).map(|w| (w.key, w.start.millis(), w.value)).collect(out));
     });
 }
@@ -295,24 +296,20 @@ fn tumbling_windows_are_the_same() {
 fn late_updates_are_the_same() {
     same_with_all_but(
         |job, out| {
-            let numbers = source(generate(COUNT, |n| n)).durable();
-            let numbers = numbers.event_time(|n| timed((*n * 7919) % COUNT)).disorder(Millis(10));
-            let windows = numbers.key_by(|n| key(*n)).window(tumbling(Millis(300)));
+            let numbers = disordered!(COUNT, Millis(10));
+            let windows = numbers.window(tumbling(Millis(300)));
             let counts = windows.lateness(Millis(2 * COUNT as i64)).aggregate(|a| (a.count(), a.sum(|n| *n)));
             job.add(counts.map(|w| (w.key, w.start.millis(), w.value)).collect(out));
         },
-        |rows| {
-            rows.reverse();
-            rows.dedup_by_key(|row| (row.0, row.1));
-        },
+        last_of_each,
     );
 }
 
 #[test]
 fn sliding_windows_that_have_nothing_in_common_are_the_same() {
     same_with_all(|job, out| {
-        let numbers = source(generate(COUNT / 4, |n| n)).durable().event_time(|n| timed(*n)).monotonic();
-        let windows = numbers.key_by(|n| key(*n)).window(sliding(Millis(600), Millis(200)));
+        let numbers = in_order!(COUNT / 4);
+        let windows = numbers.window(sliding(Millis(600), Millis(200)));
         let pairs = windows.fold(0u64, |sum, n| *sum = sum.wrapping_mul(31).wrapping_add(n));
         job.add(pairs.map(|w| (w.key, w.start.millis(), w.value)).collect(out));
     });

@@ -203,29 +203,3 @@ fn what_is_asked_while_a_job_waits_to_begin_again() {
         }
     }
 }
-
-/// A stop that comes when the input ends by itself leaves nothing undone, or says that it has.
-#[test]
-fn a_stop_beside_the_end_of_the_input() {
-    for n in 0..60u64 {
-        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
-        let job = || {
-            let job = Job::build("ends", |job| {
-                job.add(source(generate(1_000, |n| n)).durable().rate_limit(50_000).collect(&out));
-            });
-            job.checkpoints(Checkpoints::in_storage(Arc::clone(&storage) as _))
-        };
-        let handle = job().start().unwrap();
-        std::thread::sleep(std::time::Duration::from_micros(15_000 + n * 150));
-        handle.stop();
-        let report = handle.join().unwrap();
-        if report.stopped.is_none() {
-            assert_eq!(out.take(), (0..1_000).collect::<Vec<_>>(), "{n}: it has ended");
-            continue;
-        }
-        assert!(report.to_string().contains("stopped at checkpoint"), "{report}");
-        let again = job().run().unwrap();
-        assert_eq!((again.restored, again.stopped), (report.stopped, None));
-        assert_eq!(out.take(), (0..1_000).collect::<Vec<_>>(), "{n}");
-    }
-}

@@ -79,6 +79,11 @@ impl Coordinator {
         &self.orders
     }
 
+    #[cfg(test)]
+    pub fn settings_mut(&mut self, change: impl FnOnce(Checkpoints) -> Checkpoints) {
+        self.settings = change(self.settings.clone());
+    }
+
     pub fn savepoints(&self) -> &Savepoints {
         &self.savepoints
     }

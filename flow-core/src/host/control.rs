@@ -160,3 +160,57 @@ impl Control {
         self.lock().signals.iter().map(Signal::rescues).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    /// A thread that is inside a closure, and comes out of it after `pause`, or never.
+    fn waits(control: &Control, grace: u64, pause: Option<u64>) -> (Duration, Vec<(usize, String)>) {
+        control.started(3, vec!["slow[0]".to_owned()]);
+        let (begun, other) = (Instant::now(), control.clone());
+        let thread = pause.map(|pause| {
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(pause));
+                other.finished(3);
+            })
+        });
+        let left = control.wait(Duration::from_millis(grace));
+        let waited = begun.elapsed();
+        thread.map(|thread| thread.join().unwrap());
+        (waited, left)
+    }
+
+    #[test]
+    fn a_job_that_ends_at_a_checkpoint_waits_longer_than_one_that_has_failed() {
+        let slow = [(3, "slow[0]".to_owned())];
+        let failed = Control::default();
+        failed.fail(Error::new(ErrorKind::Panic, "lost"));
+        assert_eq!(waits(&failed, 100, Some(1_000)).1, slow);
+        let halted = Control::default();
+        halted.halt();
+        assert_eq!(waits(&halted, 100, Some(300)).1, [], "nothing is wrong with it");
+        let stuck = Control::default();
+        stuck.halt();
+        let (waited, left) = waits(&stuck, 5, None);
+        assert_eq!(left, slow);
+        assert!(waited >= Duration::from_millis(5 * u64::from(PATIENCE)), "{waited:?}");
+    }
+
+    /// What fails on the way out of a job that was ended has failed: nobody is waited for any longer then.
+    #[test]
+    fn a_failure_ends_the_patience() {
+        let control = Control::default();
+        control.halt();
+        let other = control.clone();
+        let failing = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            other.fail(Error::new(ErrorKind::Panic, "lost"));
+        });
+        let (waited, left) = waits(&control, 3_000, None);
+        failing.join().unwrap();
+        assert_eq!(left.len(), 1);
+        assert!(waited < Duration::from_millis(3_000 * u64::from(PATIENCE) / 2), "{waited:?}");
+    }
+}

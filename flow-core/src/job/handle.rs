@@ -94,8 +94,6 @@ impl Running {
                 Ok(())
             });
             if halted {
-                // Only who has come to its end has left something here, and it does not run again.
-                commit(commits.take())?;
                 return Ok(Report { stopped, ..report(&name, &stages, &control, began) });
             }
         }

@@ -183,8 +183,6 @@ impl Taker {
                         let wait = deadline.saturating_sub(clock.ticks()).clamp(0, LOOK);
                         news.wait(Duration::from_millis(wait.unsigned_abs()));
                     }
-                    // The checkpoint at which it ends is complete.
-                    Err(_) if lock(&coordinator).savepoints().has_stopped() => control.halt(),
                     Err(error) => control.fail(error),
                 }
             }

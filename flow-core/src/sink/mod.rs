@@ -127,6 +127,9 @@ pub trait Writer<T>: Send + 'static {
     }
     /// All records are written. What has to happen for them to count is returned: it is done when the job has succeeded.
     ///
+    /// In a job that takes checkpoints there is nothing to be returned, and a commit is an error: a checkpoint may know that these records have ended, so a
+    /// failure after it, or a stop, would lose what only the end of the job makes final. What counts there is what was written at the time, or staged.
+    ///
     /// # Errors
     /// When the rest cannot be written; the job ends.
     fn finish(self) -> Result<Option<Box<dyn Commit>>>;
@@ -277,6 +280,10 @@ impl<T: 'static, X: SinkIn<M, T>, M: Mode> SinkPush<T, X, M> {
         }
         let Some(writer) = self.writer.take() else { return };
         match writer.finish() {
+            Ok(Some(commit)) if self.saves.is_on() => {
+                commit.abort();
+                self.fail(counts_at_the_end());
+            }
             Ok(Some(commit)) => {
                 if let Some(commits) = &self.commits {
                     commits.push(&self.meta, commit);
@@ -286,6 +293,14 @@ impl<T: 'static, X: SinkIn<M, T>, M: Mode> SinkPush<T, X, M> {
             Err(error) => self.fail(error),
         }
     }
+}
+
+/// A commit that belongs to no checkpoint, in a job that takes them.
+#[cold]
+fn counts_at_the_end() -> Error {
+    let what = "the writer of this sink gives a `Commit` when its records have ended, and the job takes checkpoints: a failure after that would take the records back, and they would not come again";
+    let note = "let it write as it goes and give none, or commit with the checkpoints: `Sink::committing` and `Writer::staging`; a sink whose output can count only at the end says so, `Sink::AT_THE_END`, and such a job does not start";
+    Error::new(ErrorKind::Sink, what).note(note)
 }
 
 impl<T: 'static, S: Stamp, X: SinkIn<M, T>, M: Mode> Push<T, S> for SinkPush<T, X, M> {

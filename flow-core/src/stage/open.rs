@@ -262,8 +262,8 @@ impl OpenCx {
         &self.alarm
     }
 
-    /// Where a sink leaves what the end of the job makes final.
-    pub fn commits(&self) -> &Commits {
+    /// Where a sink leaves what the end of the job makes final, in a job that takes no checkpoints.
+    pub(crate) fn commits(&self) -> &Commits {
         &self.commits
     }
 

@@ -78,3 +78,28 @@ pub fn steps(count: u64) -> Vec<Step<u64>> {
 pub fn timed(n: u64) -> Timestamp {
     Timestamp(n as i64)
 }
+
+/// So many numbers by [`key`], each at its own time; they come in order.
+macro_rules! in_order {
+    ($count:expr) => {
+        source(generate($count, |n| n)).durable().event_time(|n| timed(*n)).monotonic().key_by(|n| key(*n))
+    };
+}
+
+/// So many numbers by [`key`], at times below [`COUNT`] which come in no order; the watermark is so far behind.
+macro_rules! disordered {
+    ($count:expr, $behind:expr) => {
+        source(generate($count, |n| n))
+            .durable()
+            .event_time(|n| timed((*n * 7919) % COUNT))
+            .disorder($behind)
+            .key_by(|n| key(*n))
+    };
+}
+pub(crate) use {disordered, in_order};
+
+/// Of what a window has shown again and again the last, in the order of `Ord`.
+pub fn last_of_each<V>(rows: &mut Vec<(u64, i64, V)>) {
+    rows.reverse();
+    rows.dedup_by_key(|row| (row.0, row.1));
+}

@@ -1,6 +1,8 @@
 //! Windows and joins whose keys come and go.
 
-use super::harness::{COUNT, key, same_with_all, same_with_all_but, steps, timed};
+use super::harness::{
+    COUNT, disordered, in_order, key, last_of_each, same_with_all, same_with_all_but, steps, timed,
+};
 use flow_core::prelude::*;
 use flow_core::testing::script;
 
@@ -14,9 +16,8 @@ fn sessions_are_the_same() {
         job.add(lists.map(|w| (w.key, w.start.millis(), w.end.millis(), w.value)).collect(out));
     });
     same_with_all(|job, out| {
-        let numbers = source(generate(COUNT, |n| n)).durable();
-        let numbers = numbers.event_time(|n| timed((*n * 7919) % COUNT)).disorder(Millis(COUNT as i64));
-        let windows = numbers.key_by(|n| key(*n)).window(session_by(|n: &u64| Millis(100 + *n as i64 % 300)));
+        let numbers = disordered!(COUNT, Millis(COUNT as i64));
+        let windows = numbers.window(session_by(|n: &u64| Millis(100 + *n as i64 % 300)));
         job.add(
             windows.lateness(Millis(10_000)).count().map(|w| (w.key, w.start.millis(), w.value)).collect(out),
         );
@@ -28,16 +29,12 @@ fn sessions_are_the_same() {
 fn sessions_that_are_late_are_the_same() {
     same_with_all_but(
         |job, out| {
-            let numbers = source(generate(COUNT, |n| n)).durable();
-            let numbers = numbers.event_time(|n| timed((*n * 7919) % COUNT)).disorder(Millis(10));
-            let windows = numbers.key_by(|n| key(*n)).window(session(Millis(5)));
+            let numbers = disordered!(COUNT, Millis(10));
+            let windows = numbers.window(session(Millis(5)));
             let counts = windows.lateness(Millis(2 * COUNT as i64)).aggregate(|a| (a.count(), a.sum(|n| *n)));
             job.add(counts.map(|w| (w.key, w.start.millis(), w.value)).collect(out));
         },
-        |rows| {
-            rows.reverse();
-            rows.dedup_by_key(|row| (row.0, row.1));
-        },
+        last_of_each,
     );
 }
 
@@ -68,8 +65,8 @@ fn count_windows_are_the_same() {
         job.add(windows.aggregate(|a| (a.count(), a.collect())).map(|w| (w.key, w.value)).collect(out));
     });
     same_with_all(|job, out| {
-        let numbers = source(generate(COUNT, |n| n)).durable().event_time(|n| timed(*n)).monotonic();
-        let windows = numbers.key_by(|n| key(*n)).window(count(5).every(2));
+        let numbers = in_order!(COUNT);
+        let windows = numbers.window(count(5).every(2));
         job.add(windows.sum(|n| *n).map(|w| (w.key, w.start.millis(), w.value)).collect(out));
     });
 }

@@ -229,3 +229,60 @@ fn one_from_which_another_has_taken_over_stops_at_its_next_checkpoint() {
     coordinator.finish(401, &Err(error)).unwrap();
     assert_eq!(log.all(), ["commit 1"]);
 }
+
+/// A disk that is full may be full of what could not be removed: whoever reads why checkpoints fail is told so, as long as it is so.
+#[test]
+fn who_is_told_why_a_checkpoint_fails_is_told_why_garbage_stays() {
+    let garbage = "what is no longer needed could not be removed: ";
+    let mut stayed = 0;
+    for k in 1.. {
+        let disk = SimFs::new();
+        let (mut coordinator, saves, _) = one_stage(&disk);
+        coordinator.settings_mut(|settings| settings.max_failed(0));
+        (1..=3).try_for_each(|id| checkpointed(&mut coordinator, &saves, id)).unwrap();
+        let before = disk.calls();
+        disk.fail(k, Failure::Io);
+        let worked = checkpointed(&mut coordinator, &saves, 4);
+        if disk.calls() - before < k {
+            break;
+        }
+        if worked.is_err() {
+            continue;
+        }
+        let stays = coordinator.metrics().counter("checkpoints.garbage_errors").get() > 0;
+        stayed += usize::from(stays);
+        if stays && k % 2 == 0 {
+            checkpointed(&mut coordinator, &saves, 5).unwrap();
+        }
+        disk.limit(Some(0));
+        let next = coordinator.orders().begun() + 1;
+        let error = checkpointed(&mut coordinator, &saves, next).unwrap_err().to_string();
+        assert!(error.contains("no space left"), "{error}");
+        assert_eq!(error.contains(garbage), stays && k % 2 == 1, "call {k}: {error}");
+        assert!(!error.contains(garbage) || error.contains("input/output error"), "and why: {error}");
+    }
+    assert!(stayed >= 3, "the list, a manifest, the folder: {stayed}");
+}
+
+/// The one at which the job was to end has failed: the next does not take as long to come as usually, and the job ends there.
+#[test]
+fn a_stop_is_tried_again_soon() {
+    let disk = SimFs::new();
+    let (mut coordinator, saves, _) = one_stage(&disk);
+    coordinator.settings_mut(|settings| settings.every(Millis(3_600_000)).max_failed(1));
+    let savepoints = coordinator.savepoints().clone();
+    savepoints.stop();
+    disk.limit(Some(0));
+    coordinator.work(0).unwrap();
+    saves.saved(1);
+    coordinator.work(1).unwrap();
+    assert_eq!((coordinator.orders().begun(), coordinator.deadline()), (1, 1_000));
+    disk.limit(None);
+    coordinator.work(999).unwrap();
+    assert_eq!((coordinator.orders().begun(), savepoints.has_stopped()), (1, false));
+    coordinator.work(1_000).unwrap();
+    assert_eq!(coordinator.orders().begun(), 2);
+    saves.saved(2);
+    coordinator.work(1_001).unwrap();
+    assert!(savepoints.has_stopped());
+}

@@ -224,6 +224,11 @@ impl Home {
         }
     }
 
+    /// The same of those that are there, of a range in which there may be few.
+    pub fn forget_found(&self, pages: Range<u64>) {
+        self.pager.lock().pages.remove_found((self.group as u16, self.owner), &pages);
+    }
+
     /// These pages, which a checkpoint may have, are gone.
     pub fn gone(&self, pages: Range<u64>) {
         let mut inner = self.pager.lock();

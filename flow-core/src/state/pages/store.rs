@@ -9,9 +9,10 @@ use super::super::flight::{Flights, Kind};
 use super::pager::page_of;
 use crate::checkpoint::records::{Record, Records, broken};
 use crate::checkpoint::{Groups, Section};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
 
 const KIND: Kind = Kind { records: 2, notes: 3, beside: false };
 
@@ -63,11 +64,24 @@ pub(super) struct Stored {
 }
 
 /// The elements in the record of a page.
-fn elements_of(record: &[u8]) -> Result<Vec<u8>> {
+fn elements_of(page: PageId, record: &[u8]) -> Result<Vec<u8>> {
     match Records(record).next() {
         Some(Ok(Record::Put { value, .. })) => Ok(value.to_vec()),
-        _ => Err(broken("a page is not in its store")),
+        _ => Err(lost(page, record)),
     }
+}
+
+/// The store has not what was put there.
+#[cold]
+fn lost((group, owner, page): PageId, record: &[u8]) -> Error {
+    let how = if record.is_empty() {
+        "is not in the state backend any more"
+    } else {
+        "is not what was put into the state backend"
+    };
+    broken(&format!("of a long list, number {owner} in key group {group}, page {page} {how}")).note(
+        "nothing but the job may change what lies in its state backend; the next start begins with an empty one, from the newest checkpoint",
+    )
 }
 
 /// Shows the pages in the records of neighbours of a group, and the record of each.
@@ -132,7 +146,7 @@ impl Stored {
     /// When they cannot be read.
     pub fn look(&self, page: PageId) -> Result<Vec<u8>> {
         if let Some(waiting) = self.waiting.get(&page) {
-            return elements_of(waiting.record.as_deref().unwrap_or_default());
+            return elements_of(page, waiting.record.as_deref().unwrap_or_default());
         }
         let mut found = Vec::new();
         each_of(page.0, &self.stored(page)?, |other, record| {
@@ -140,7 +154,7 @@ impl Stored {
                 found = record.to_vec();
             }
         })?;
-        elements_of(&found)
+        elements_of(page, &found)
     }
 
     /// Takes a page out: its elements. Page `end` is behind the last of the same owner.
@@ -149,7 +163,7 @@ impl Stored {
     /// When they cannot be read.
     pub fn take(&mut self, page: PageId, end: u64) -> Result<Vec<u8>> {
         if self.waiting.contains_key(&page) {
-            return elements_of(&self.remove(page).unwrap_or_default());
+            return elements_of(page, &self.remove(page).unwrap_or_default());
         }
         let elements = self.fetch(page, end)?;
         self.remove(page);
@@ -246,7 +260,7 @@ impl Stored {
     /// last, those that follow, up to `end`, are likely to be next.
     fn fetch(&mut self, page: PageId, end: u64) -> Result<Vec<u8>> {
         if let Some(record) = self.ahead.remove(&page) {
-            return elements_of(&record);
+            return elements_of(page, &record);
         }
         self.ahead.clear();
         let (group, owner, _) = page;
@@ -266,7 +280,25 @@ impl Stored {
             more && bytes < AHEAD && read.is_ok()
         })?;
         read?;
-        elements_of(&ahead.remove(&page).unwrap_or_default())
+        elements_of(page, &ahead.remove(&page).unwrap_or_default())
+    }
+
+    /// These pages of an owner go; no more of them are looked at than there are.
+    pub fn remove_found(&mut self, (group, owner): (u16, u64), pages: &Range<u64>) {
+        self.flush();
+        let Some(space) = &self.space else { return };
+        let (mut found, mut read) = (Vec::new(), Ok(()));
+        let behind = store_key((group, owner, pages.end.saturating_add(TOGETHER - 1)));
+        let scanned =
+            space.store.scan(&store_key((group, owner, pages.start)), &behind, &mut |_, records| {
+                read =
+                    each_of(group, records, |page, _| found.extend(pages.contains(&page.2).then_some(page)));
+                read.is_ok()
+            });
+        if let Err(error) = scanned.and(read) {
+            space.report(error);
+        }
+        found.into_iter().for_each(|page| drop(self.remove(page)));
     }
 
     /// A page goes: what was to be written of it.

@@ -4,7 +4,7 @@ use super::PAGES;
 use super::pager::{Home, Limits, Pager, page_of};
 use crate::checkpoint::records::{Part, broken};
 use crate::checkpoint::{Groups, Section};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,8 +22,21 @@ pub(crate) enum Task {
     Weigh { more: usize },
     /// It comes from the store, where its pages stay.
     Load { pager: Pager, group: usize },
-    /// It comes from a checkpoint; its pages are in the store already, or else in `found`. Owners say that they are there.
-    Restore { pager: Pager, group: usize, found: Found, owners: Vec<u64> },
+    /// It comes from a checkpoint; its pages are in the store already, or else in `found`. Owners take out of `come` what there is of theirs.
+    Restore { pager: Pager, group: usize, found: Found, come: BTreeMap<u64, Come> },
+}
+
+/// The pages of an owner that have come: from the first to the last, and how many.
+pub(crate) struct Come {
+    pages: Range<u64>,
+    count: u64,
+}
+
+impl Come {
+    /// Whether it is these, as far as can be said without looking for each of them. So nobody goes through more pages than have come.
+    fn are(&self, pages: &Range<u64>) -> bool {
+        self.pages == *pages && self.count >= pages.end.saturating_sub(pages.start)
+    }
 }
 
 impl Task {
@@ -43,25 +56,51 @@ impl Task {
         }
     }
 
-    /// The owner of this number, which has been read.
-    pub fn known(&mut self, owner: u64) -> Option<Home> {
+    /// The owner of this number, which has been read and has these pages.
+    ///
+    /// # Errors
+    /// When it comes from a checkpoint in which some of them are missing, or from where there are no pages.
+    pub fn known(&mut self, owner: u64, pages: &Range<u64>) -> Result<Home> {
         match self {
-            Task::Load { pager, group } => Some(pager.home(*group, Some(owner))),
-            Task::Restore { pager, group, owners, .. } => {
-                owners.push(owner);
-                Some(pager.home(*group, Some(owner)))
-            }
-            _ => None,
+            Task::Load { pager, group } => Ok(pager.home(*group, Some(owner))),
+            Task::Restore { pager, group, come, .. } => match come.remove(&owner) {
+                Some(come) if come.are(pages) => Ok(pager.home(*group, Some(owner))),
+                Some(Come { pages: Range { start, end }, count }) => {
+                    let what = format!("{count} have come, of {start} to {}", end.saturating_sub(1));
+                    Err(missing((*group, owner), pages, &what))
+                }
+                None => Err(missing((*group, owner), pages, "none has come")),
+            },
+            _ => Err(broken("elements of a list lie in pages beside the state, and these are not at hand")),
         }
     }
 
-    /// A page of an owner that is read, where it is not in a store.
-    pub fn page(&mut self, owner: u64, page: u64) -> Option<Vec<u8>> {
+    /// A page of an owner that is read, where it is not in a store; it is one of `pages`.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn page(&mut self, owner: u64, page: u64, pages: &Range<u64>) -> Result<Vec<u8>> {
         match self {
-            Task::Restore { found, .. } => found.remove(&(owner, page)),
-            _ => None,
+            Task::Restore { group, found, .. } => {
+                let there = found.remove(&(owner, page));
+                there.ok_or_else(|| missing((*group, owner), pages, &format!("{page} has not come")))
+            }
+            _ => Err(broken("a page of a list is not at hand")),
         }
     }
+}
+
+/// A checkpoint has other pages of an owner than he says.
+#[cold]
+fn missing((group, owner): (usize, u64), pages: &Range<u64>, come: &str) -> Error {
+    let last = pages.end.saturating_sub(1);
+    let what = format!(
+        "of a long list, number {owner} in key group {group}, there are to be pages {} to {last}: {come}",
+        pages.start
+    );
+    broken(&what).note(
+        "where the checkpoint was made by `import`, take all lines of its key group from one export; else start from another checkpoint: `Checkpoints::restore_from(…)`",
+    )
 }
 
 thread_local! {
@@ -134,14 +173,14 @@ pub(crate) struct Restoring {
     pager: Pager,
     group: usize,
     found: Found,
-    /// Those of which there are pages and that have not been read, with all their pages.
-    missing: BTreeMap<u64, Range<u64>>,
+    /// Those of which there are pages and that have not been read.
+    come: BTreeMap<u64, Come>,
 }
 
 impl Restoring {
     /// Of this group.
     pub fn new(pager: Pager, group: usize) -> Self {
-        Restoring { pager, group, found: Found::new(), missing: BTreeMap::new() }
+        Restoring { pager, group, found: Found::new(), come: BTreeMap::new() }
     }
 
     /// A record of the section of pages; all have to be known before entries are read.
@@ -150,8 +189,9 @@ impl Restoring {
     /// When it is none.
     pub fn page(&mut self, key: &[u8], elements: &[u8]) -> Result<()> {
         let (owner, page) = page_of(key).ok_or_else(|| broken("the key of a page is cut short"))?;
-        let pages = self.missing.entry(owner).or_insert(page..page);
-        *pages = pages.start.min(page)..pages.end.max(page.saturating_add(1));
+        let come = self.come.entry(owner).or_insert(Come { pages: page..page, count: 0 });
+        come.pages = come.pages.start.min(page)..come.pages.end.max(page.saturating_add(1));
+        come.count += 1;
         let home = self.pager.home(self.group, Some(owner));
         if self.pager.has_store() {
             home.put(page, false, elements);
@@ -163,22 +203,20 @@ impl Restoring {
 
     /// Reads an entry.
     pub fn read<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        let (pager, group, found) = (self.pager.clone(), self.group, std::mem::take(&mut self.found));
-        let (done, task) = during(Task::Restore { pager, group, found, owners: Vec::new() }, f);
-        if let Some(Task::Restore { found, owners, .. }) = task {
-            self.found = found;
-            for owner in owners {
-                self.missing.remove(&owner);
-            }
+        let (pager, group) = (self.pager.clone(), self.group);
+        let (found, come) = (std::mem::take(&mut self.found), std::mem::take(&mut self.come));
+        let (done, task) = during(Task::Restore { pager, group, found, come }, f);
+        if let Some(Task::Restore { found, come, .. }) = task {
+            (self.found, self.come) = (found, come);
         }
         done
     }
 
     /// All entries have been read: pages whose owner is not there go. How many owners and pages in memory were nobody's.
     pub fn finish(self) -> usize {
-        let nobodys = self.missing.len() + self.found.len();
-        for (owner, pages) in self.missing {
-            self.pager.home(self.group, Some(owner)).forget(pages);
+        let nobodys = self.come.len() + self.found.len();
+        for (owner, come) in self.come {
+            self.pager.home(self.group, Some(owner)).forget_found(come.pages);
         }
         nobodys
     }

@@ -187,8 +187,8 @@ fn read<T: DeserializeOwned>(
         return Err(broken("a list has more pages than there can be"));
     }
     let nowhere = "elements of a list lie in pages beside the state, and these are not at hand";
-    let (task, home) =
-        task.and_then(|task| task.known(owner).map(|home| (task, home))).ok_or_else(|| broken(nowhere))?;
+    let task = task.ok_or_else(|| broken(nowhere))?;
+    let home = task.known(owner, &(begin..end))?;
     let mut paged = Paged::new(home, length);
     (paged.first, paged.begin, paged.written, paged.clean) = (first, begin, end, begin..end);
     if paged.home.has_store() {
@@ -197,7 +197,7 @@ fn read<T: DeserializeOwned>(
     } else {
         let behind = list.entries.split_off(front as usize);
         for page in begin..end {
-            let bytes = task.page(owner, page).ok_or_else(|| broken("a page of a list is not there"))?;
+            let bytes = task.page(owner, page, &(begin..end))?;
             list.entries.extend(checked(decode(&bytes)?, paged.numbers(page))?.into_iter().map(entry));
         }
         list.entries.extend(behind);
