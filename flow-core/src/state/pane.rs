@@ -278,6 +278,16 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         self.order.iter().filter_map(|place| self.slots.get(*place))
     }
 
+    /// Shows all entries as they lie in memory, to be changed.
+    pub fn each_mut(&mut self, mut each: impl FnMut(&mut (K, V))) {
+        let places: Vec<Place> = self.slots.taken_places().collect();
+        for place in places {
+            if let Some(entry) = self.slots.get_mut(place) {
+                each(entry);
+            }
+        }
+    }
+
     /// All entries as they lie in memory: a table that has not been touched for long is read at once. The order is that of no
     /// input, and has to make no difference.
     ///

@@ -194,6 +194,9 @@ where
     fn ended(&mut self, input: usize) {
         if input >= self.left_inputs {
             self.open = self.open.saturating_sub(1);
+            if self.open == 0 {
+                self.table.settle();
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod chain;
 mod head;
+mod packed;
 mod table;
 #[cfg(test)]
 mod tests;

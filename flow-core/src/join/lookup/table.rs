@@ -4,12 +4,13 @@
 //! key -> count right^count        little-endian: u32
 //! ```
 
+use super::packed::{Packed, prefetch_all};
 use crate::checkpoint::Groups;
 use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::Key;
-use crate::state::{Form, Keep, Mode, Pane, Space, prefetch, read_all};
+use crate::state::{Form, Keep, Mode, Only, Pane, Space, read_all};
 use crate::window::saved::take;
 use std::borrow::Cow;
 
@@ -18,7 +19,7 @@ const FEW: usize = 64;
 
 /// The rows of a key. Most have one, which then lies in the table itself.
 #[derive(Clone)]
-enum Rights<R> {
+pub(super) enum Rights<R> {
     One(R),
     Many(Vec<R>),
 }
@@ -64,21 +65,40 @@ impl<R> Rights<R> {
     }
 }
 
-/// See the module.
-pub(super) struct Table<Q, R, M: Mode>(Pane<Q, Rights<R>, M>);
+/// See the module. Where nothing is written down the rows are [`Packed`].
+pub(super) struct Table<Q, R, M: Mode> {
+    packed: Packed<Q, R>,
+    kept: Kept<Q, R, M>,
+}
+
+/// Whether state is written down: known at compile time.
+#[inline(always)]
+fn is_kept<M: Mode>() -> bool {
+    M::Only::<()>::default().look().is_some()
+}
+
+/// The rows by key, in a pipeline that writes them down.
+type Kept<Q, R, M> = Pane<Q, Rights<R>, M>;
 
 impl<Q, R, M: Mode> Default for Table<Q, R, M> {
     fn default() -> Self {
-        Table(Pane::default())
+        Table { packed: Packed::default(), kept: Pane::default() }
     }
 }
 
-/// The rows found: those in the table, or copies where they are not in memory.
-pub(super) struct Found<'a, R: Clone>(Cow<'a, Rights<R>>);
+/// The rows found, or copies where they are not in memory.
+pub(super) enum Found<'a, R> {
+    Here(&'a [R]),
+    Read(Rights<R>),
+}
 
-impl<R: Clone> Found<'_, R> {
+impl<R> Found<'_, R> {
+    #[inline(always)]
     pub fn as_slice(&self) -> &[R] {
-        self.0.as_slice()
+        match self {
+            Found::Here(rights) => rights,
+            Found::Read(rights) => rights.as_slice(),
+        }
     }
 }
 
@@ -94,51 +114,54 @@ impl<Q: Key, R: Clone + Send + 'static, M: Mode> Table<Q, R, M> {
             beside: |_, _| (),
             read: |value, _| Rights::read::<M>(value),
         };
-        self.0.spill_alone(space, hash_key, form)
+        self.kept.spill_alone(space, hash_key, form)
     }
 
+    #[inline]
     pub fn add(&mut self, hash: u64, key: Q, right: R) {
+        if !is_kept::<M>() {
+            return self.packed.add(hash, key, right);
+        }
         let (mut right, is) = (Some(right), |k: &Q| *k == key);
         let insert = || (key.clone(), right.take().map_or_else(|| Rights::Many(Vec::new()), Rights::One));
-        let (_, rights) = self.0.entry(hash, is, insert, &hash_key);
+        let (_, rights) = self.kept.entry(hash, is, insert, &hash_key);
         if let Some(right) = right {
             rights.push(right);
         }
     }
 
-    #[inline]
-    pub fn find(&mut self, hash: u64, key: &Q) -> Option<Found<'_, R>> {
-        if self.0.is_scattered() {
-            self.bring(hash, key);
-        }
-        self.0.look(hash, |k| k == key).map(Found)
+    /// The table is whole: from now on it is only looked at.
+    pub fn settle(&mut self) {
+        self.packed.settle();
     }
 
-    /// Gets the rows of a key back into memory where they are many: who leaves some of them for later asks again.
-    #[cold]
-    #[inline(never)]
-    fn bring(&mut self, hash: u64, key: &Q) {
-        if let Some(Cow::Owned(rights)) = self.0.look(hash, |k| k == key)
-            && rights.as_slice().len() > FEW
-        {
-            self.0.entry(hash, |k| k == key, || (key.clone(), rights), &hash_key);
+    #[inline]
+    pub fn find(&mut self, hash: u64, key: &Q) -> Option<Found<'_, R>> {
+        if !is_kept::<M>() {
+            return self.packed.find(hash, key).map(Found::Here);
         }
+        if self.kept.is_scattered() {
+            bring(&mut self.kept, hash, key);
+        }
+        Some(match self.kept.look(hash, |k| k == key)? {
+            Cow::Borrowed(rights) => Found::Here(rights.as_slice()),
+            Cow::Owned(rights) => Found::Read(rights),
+        })
     }
 
     /// Asks for the memory of a key's entry.
     #[inline(always)]
     pub fn prefetch(&mut self, hash: u64) {
-        self.0.prefetch(hash);
+        if is_kept::<M>() { self.kept.prefetch(hash) } else { self.packed.prefetch(hash) }
     }
 
     /// The same of its rows, when that has come.
     #[inline(always)]
     pub fn prefetch_rows(&self, hash: u64) {
-        if let Some(Rights::Many(rights)) = self.0.likely(hash) {
-            // As many lines as some rows have.
-            let bytes = size_of_val(rights.as_slice()).clamp(1, 256);
-            let first = rights.as_ptr().cast::<u8>();
-            (0..bytes.div_ceil(64) + 1).for_each(|line| prefetch(first.wrapping_add(64 * line)));
+        if is_kept::<M>() {
+            self.kept.likely(hash).into_iter().for_each(|rights| prefetch_all(rights.as_slice()));
+        } else {
+            self.packed.prefetch_rows(hash);
         }
     }
 
@@ -149,11 +172,11 @@ impl<Q: Key, R: Clone + Send + 'static, M: Mode> Table<Q, R, M> {
     {
         let section = out.section(Part::Head, name, &[]);
         let value = |rights: &Rights<R>, out: &mut Vec<u8>| rights.write::<M>(out);
-        self.0.begin_save_as(out, section, out.is_whole(), hash_key, value)
+        self.kept.begin_save_as(out, section, out.is_whole(), hash_key, value)
     }
 
     pub fn save_more(&mut self, left: &mut usize) -> bool {
-        self.0.save_more(left)
+        self.kept.save_more(left)
     }
 
     /// Takes back an entry that [`Table::begin_save`] wrote.
@@ -163,9 +186,19 @@ impl<Q: Key, R: Clone + Send + 'static, M: Mode> Table<Q, R, M> {
         R: Keep<M>,
     {
         let key = read_all::<M, Q>(key)?;
-        let hash = hash_key(&key);
-        let rights = Rights::read::<M>(value)?;
-        self.0.entry(hash, |k| *k == key, || (key.clone(), rights), &hash_key);
+        let (hash, rights) = (hash_key(&key), Rights::read::<M>(value)?);
+        self.kept.entry(hash, |k| *k == key, || (key.clone(), rights), &hash_key);
         Ok(())
+    }
+}
+
+/// Gets the rows of a key back into memory where they are many: who leaves some of them for later asks again.
+#[cold]
+#[inline(never)]
+fn bring<Q: Key, R: Clone, M: Mode>(kept: &mut Kept<Q, R, M>, hash: u64, key: &Q) {
+    if let Some(Cow::Owned(rights)) = kept.look(hash, |k| k == key)
+        && rights.as_slice().len() > FEW
+    {
+        kept.entry(hash, |k| k == key, || (key.clone(), rights), &hash_key);
     }
 }
