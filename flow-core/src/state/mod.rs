@@ -39,6 +39,7 @@ pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use schema::schema;
 pub(crate) use slot_spill::Form;
+pub(crate) use slots::prefetch;
 pub use table::KeyTable;
 pub(crate) use table::read_all;
 pub(crate) use timer_track::read_timer;

@@ -119,6 +119,18 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         }
     }
 
+    /// Asks for the memory of the entry of `hash`.
+    #[inline(always)]
+    pub fn prefetch(&mut self, hash: u64) {
+        self.slots.view().prefetch(spread(hash));
+    }
+
+    /// What is likely the value of the key of `hash`: to ask for the memory that it names.
+    #[inline(always)]
+    pub fn likely(&self, hash: u64) -> Option<&V> {
+        self.slots.likely(spread(hash)).map(|entry| &entry.1)
+    }
+
     /// The place of a key's entry, counted in order of appearance. It is searched for in the list of places: not for each
     /// record.
     pub fn place(&self, hash: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
@@ -266,6 +278,16 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         self.order.iter().filter_map(|place| self.slots.get(*place))
     }
 
+    /// Shows all entries as they lie in memory, to be changed.
+    pub fn each_mut(&mut self, mut each: impl FnMut(&mut (K, V))) {
+        let places: Vec<Place> = self.slots.taken_places().collect();
+        for place in places {
+            if let Some(entry) = self.slots.get_mut(place) {
+                each(entry);
+            }
+        }
+    }
+
     /// All entries as they lie in memory: a table that has not been touched for long is read at once. The order is that of no
     /// input, and has to make no difference.
     ///
@@ -317,7 +339,10 @@ impl<K, V, M: Mode> Pane<K, V, M> {
     }
 
     /// The same, where `value` writes a value.
-    fn begin_save_as(
+    ///
+    /// # Errors
+    /// When the mode keeps no state.
+    pub(crate) fn begin_save_as(
         &mut self,
         out: &Groups,
         of: Section,

@@ -22,6 +22,19 @@ use crate::checkpoint::is_restored;
 /// Cache lines of a bucket that a prefetch asks for: most entries lie in the first two.
 const LINES: usize = 2;
 
+/// Asks for the memory at an address, so that it is on its way when it is read.
+#[inline(always)]
+pub(crate) fn prefetch<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast::<i8>()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::hint::black_box(at);
+}
+
 /// Aligned to a cache line, so that none is touched in vain.
 #[repr(C, align(64))]
 pub(super) struct Bucket<T> {
@@ -239,6 +252,13 @@ impl<T, O: Only<Tracked<T>>> Slots<T, O> {
         }
     }
 
+    /// An entry that may be the one of `hash`, in the first place where it may be.
+    #[inline(always)]
+    pub fn likely(&self, hash: u64) -> Option<&T> {
+        let bucket = &self.buckets[hash as usize & (self.buckets.len() - 1)];
+        bucket.get(bucket.tags.like(hash).next()?)
+    }
+
     /// What lies at a place, if something does.
     #[inline]
     pub fn get(&self, place: Place) -> Option<&T> {
@@ -426,17 +446,9 @@ impl<T> Bucket<T> {
     /// Asks for its memory.
     #[inline(always)]
     fn prefetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let first = std::ptr::from_ref(self).cast::<i8>();
-            for line in 0..(size_of::<Self>() / 64).min(LINES) {
-                // SAFETY: a prefetch reads nothing and may be given any address; this one is even inside the bucket.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64 * line)) };
-            }
+        for line in 0..(size_of::<Self>() / 64).min(LINES) {
+            prefetch(std::ptr::from_ref(self).cast::<u8>().wrapping_add(64 * line));
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        std::hint::black_box(self.tags);
     }
 
     /// What lies in a slot, if something does.

@@ -120,4 +120,10 @@ fn lookups_are_the_same() {
         let right = source(generate(COUNT / 4, |n| n * 5)).durable().key_by(|n| n % 3_000);
         job.add(left.left_join(right).lookup().collect(out));
     });
+    // A key has more rows than leave at once, so that some are left for later, also where all leave the memory meanwhile.
+    same_with_all(|job, out| {
+        let left = source(generate(20, |n| n)).durable().key_by(|n| n % 6);
+        let right = source(generate(8_000, |n| n)).durable().key_by(|n| n % 5);
+        job.add(left.left_join(right).lookup().collect(out));
+    });
 }

@@ -1,5 +1,6 @@
 //! The operator: a table of the right side, and the left elements that came before it was whole, or for whose rows there was no room.
 
+use super::table::Table;
 use super::waiting::{Waiting, read};
 use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
@@ -12,21 +13,22 @@ use crate::metrics::Counter;
 use crate::op::{Either, Key};
 use crate::stage::{Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Form, Keep, KeySlots, Mode, schema_of_two};
+use crate::state::{Keep, Mode, schema_of_two};
 use crate::time::Timestamp;
 use crate::window::base::{FIRED_AT_ONCE, Item};
-use crate::window::saved::take;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
+/// Look-ups that are under way at once.
+const AHEAD: usize = 32;
 /// Names of sections.
 const TABLE: &[u8] = &[0];
 const WAITING: &[u8] = &[1];
 
 /// The head of the stage.
 pub struct LookupHead<Q, L, R, F, S, N, M: Mode> {
-    table: KeySlots<Q, Vec<R>, M>,
+    table: Table<Q, R, M>,
     waiting: Waiting<Q, L, M>,
     /// How many rows of the first that waits have left, and how many may before there is a look at the room downstream.
     gone: usize,
@@ -46,7 +48,7 @@ pub struct LookupHead<Q, L, R, F, S, N, M: Mode> {
 impl<Q, L, R, F, S, N, M: Mode> LookupHead<Q, L, R, F, S, N, M> {
     pub fn new(next: N, meta: Meta) -> Self {
         LookupHead {
-            table: KeySlots::default(),
+            table: Table::default(),
             waiting: Waiting::default(),
             gone: 0,
             free: 0,
@@ -86,11 +88,7 @@ where
             // Nobody looks for nothing.
             Either::B(_) if is_nothing(&key) => {}
             Either::B(right) => {
-                let slot = self.table.find(hash, |k| *k == key);
-                let slot = slot.unwrap_or_else(|| self.table.insert(hash, key, Vec::with_capacity(1)));
-                if let Some(entry) = self.table.get(slot) {
-                    entry.value.push(right);
-                }
+                self.table.add(hash, key, right);
             }
         }
     }
@@ -99,14 +97,14 @@ where
     /// waits before all others.
     fn find(&mut self, left: Item<Q, L>) {
         let Item { hash, time, route: key, load: left } = left;
-        let slot = if is_nothing(&key) { None } else { self.table.find(hash, |k| *k == key) };
-        let Some(entry) = slot.and_then(|slot| self.table.peek(slot)) else {
+        let found = if is_nothing(&key) { None } else { self.table.find(hash, &key) };
+        let Some(found) = found else {
             if let Some(row) = F::left(left) {
                 self.next.push((key, row), S::of(time));
             }
             return;
         };
-        let rights = &entry.value[self.gone..];
+        let rights = &found.as_slice()[self.gone..];
         let some = rights.len().min(self.free);
         self.free -= some;
         if let ([only], 1) = (rights, some) {
@@ -129,10 +127,15 @@ where
     /// Emits what waits, while rows are free to leave.
     fn drain(&mut self) {
         self.free = ROWS_AT_ONCE;
-        self.table.make_room(FIRED_AT_ONCE);
         for _ in 0..FIRED_AT_ONCE {
             if self.free == 0 {
                 return;
+            }
+            if let Some(soon) = self.waiting.get(AHEAD) {
+                self.table.prefetch(soon.hash);
+            }
+            if let Some(sooner) = self.waiting.get(AHEAD / 2) {
+                self.table.prefetch_rows(sooner.hash);
             }
             let Some(left) = self.waiting.pop() else { return };
             self.find(left);
@@ -164,12 +167,7 @@ where
         let [left, right] = [cx.inputs_of(0), cx.inputs_of(1)];
         (self.left_inputs, self.open) = (left, right);
         self.waited = cx.metrics().counter(&format!("{}.waited", self.meta.id()));
-        let form: Form<Vec<R>> = Form {
-            write: |rights, out| write::<M, R>(rights, out),
-            beside: |_, _| (),
-            read: |value, _| read_rights::<M, R>(value),
-        };
-        self.table.spill(cx.space(&self.meta)?, form)
+        self.table.open(cx.space(&self.meta)?)
     }
 
     fn spills(&self) -> bool {
@@ -178,13 +176,27 @@ where
 
     fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, R>>, n: usize) {
         self.free = ROWS_AT_ONCE;
-        self.table.make_room(n);
-        items.by_ref().take(n).for_each(|item| self.add(item));
+        for item in items.as_slice().iter().take(AHEAD) {
+            self.table.prefetch(item.hash);
+        }
+        for _ in 0..n {
+            if let Some(soon) = items.as_slice().get(AHEAD) {
+                self.table.prefetch(soon.hash);
+            }
+            if let Some(sooner) = items.as_slice().get(AHEAD / 2) {
+                self.table.prefetch_rows(sooner.hash);
+            }
+            let Some(item) = items.next() else { return };
+            self.add(item);
+        }
     }
 
     fn ended(&mut self, input: usize) {
         if input >= self.left_inputs {
             self.open = self.open.saturating_sub(1);
+            if self.open == 0 {
+                self.table.settle();
+            }
         }
     }
 
@@ -229,11 +241,11 @@ where
 
     /// ```text
     /// name of a section    entries
-    /// 0                    key -> count right^count        little-endian: u32
+    /// 0                    the rows of the right side, as `table.rs` says
     /// 1                    those that wait, as `waiting.rs` says
     /// ```
     fn begin_save(&mut self, out: &Groups) -> Result<()> {
-        self.table.begin_save(out, TABLE, hash_key, |rights, out| write::<M, R>(rights, out))?;
+        self.table.begin_save(out, TABLE)?;
         self.waiting.begin_save(out, WAITING)
     }
 
@@ -253,21 +265,11 @@ where
                     waiting.push(read::<M, Q, L>(key, value, hash_key)?);
                     return Ok(());
                 }
-                self.table.put_back(key, hash_key, read_rights::<M, R>(value)?).map(drop)
+                self.table.restore(key, value)
             })?;
             waiting.sort_unstable_by_key(|(number, _)| *number);
             waiting.into_iter().for_each(|(_, left)| self.waiting.push(left));
             Ok(())
         })
     }
-}
-
-fn write<M, R: Keep<M>>(rights: &[R], out: &mut Vec<u8>) -> Result<()> {
-    out.extend_from_slice(&u32::try_from(rights.len()).unwrap_or(u32::MAX).to_le_bytes());
-    rights.iter().try_for_each(|right| right.write(out))
-}
-
-fn read_rights<M, R: Keep<M>>(mut value: &[u8]) -> Result<Vec<R>> {
-    let count = u32::from_le_bytes(take(&mut value)?);
-    (0..count).map(|_| R::read(&mut value)).collect()
 }

@@ -2,6 +2,8 @@
 
 mod chain;
 mod head;
+mod packed;
+mod table;
 #[cfg(test)]
 mod tests;
 mod waiting;

@@ -58,6 +58,11 @@ impl<Q, L, M: Mode> Waiting<Q, L, M> {
         self.all.is_empty()
     }
 
+    /// One that waits, counted from the first.
+    pub fn get(&self, at: usize) -> Option<&Item<Q, L>> {
+        self.all.get(at)
+    }
+
     /// One comes.
     pub fn push(&mut self, left: Item<Q, L>) {
         self.all.push_back(left);
