@@ -281,3 +281,75 @@ fn what_ends_the_body_ends_the_job() {
     let error = job.run().unwrap_err().to_string();
     assert!(error.contains("behind its last superstep"), "{error}");
 }
+
+/// Runs a job that is to end soon, on threads.
+fn soon(job: Job, drains: bool) -> Result<Report> {
+    let handle = job.start()?;
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !handle.is_finished() {
+        assert!(std::time::Instant::now() < until, "it hangs");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        if drains {
+            handle.drain();
+        }
+    }
+    handle.join()
+}
+
+/// Nobody wants more of it, and it would go on for ever: it ends, on every host.
+#[test]
+fn a_loop_ends_when_nobody_wants_more() {
+    for (p, host) in
+        [1, 2, 4].into_iter().flat_map(|p| [(p, HostKind::Threads), (p, HostKind::Workers(2))])
+    {
+        let out = Collected::new();
+        let job = Job::build("one", |job| {
+            let left = source(from_iter(0..10u64))
+                .iterate(u64::MAX, |n| n.map(|n| if n == 0 { Either::B(n) } else { Either::A(n) }));
+            job.add(left.take(1).collect(&out));
+        });
+        soon(job.host(host).parallelism(p), false).unwrap();
+        assert_eq!(out.take(), [0], "{p} {host:?}");
+        // What leaves at the end, too, and what goes through stages.
+        let job = Job::build("some", |job| {
+            let numbers = source(from_iter(0..10_000u64)).map(|n| (n, n));
+            let summed = numbers.iterate(3, |n| n.key_by(|n| n.0).sum(|n| n.1));
+            job.add(summed.take(3).map(|_| 7).collect(&out));
+        });
+        soon(job.host(host).parallelism(p), false).unwrap();
+        assert_eq!(out.take(), [7, 7, 7], "{p} {host:?}");
+        let job = Job::build("none", |job| {
+            let start = source(from_iter(0..5u64)).map(|n| (n, 0u64));
+            let far = start.iterate_delta(smaller, |changed| changed.map(|(v, d)| (v + 5, d + 1)));
+            job.add(far.take(0).map(|_| 7).collect(&out));
+        });
+        soon(job.host(host).parallelism(p), false).unwrap();
+        assert_eq!(out.take(), [], "{p} {host:?}");
+    }
+    for seed in 0..30 {
+        let out = Collected::new();
+        let job = Job::build("one", |job| {
+            let left = source(from_iter(0..10u64)).iterate(u64::MAX, |n| {
+                n.key_by(|n| *n).sum(|n| *n).map(|n| if n.0 == 0 { Either::B(n.0) } else { Either::A(n.0) })
+            });
+            job.add(left.take(1).collect(&out));
+        });
+        job.parallelism(1 + seed as usize % 4).simulate(seed).unwrap();
+        assert_eq!(out.take(), [0]);
+    }
+}
+
+/// What ends the body of a delta loop.
+#[test]
+fn what_ends_the_body_of_a_delta_loop_ends_the_job() {
+    for p in [1, 2] {
+        let out = Collected::new();
+        let job = Job::build("taken", |job| {
+            let start = source(from_iter(0..9u64)).map(|n| (n, 0u64));
+            let far = start.iterate_delta(smaller, |changed| changed.map(|(v, d)| (v + 9, d)).take(5));
+            job.add(far.collect(&out));
+        });
+        let error = soon(job.parallelism(p), false).unwrap_err().to_string();
+        assert!(error.contains("the body of the loop has ended before the loop"), "{error}");
+    }
+}

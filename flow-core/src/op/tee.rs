@@ -80,6 +80,13 @@ impl<T: 'static, S: Stamp, H: Push<T, S>> Tail for Cast<H, T, S> {
 /// The methods of [`Tail`] for something with two tails.
 macro_rules! both_tails {
     ($a:ident, $b:ident) => {
+        $crate::op::tee::both_tails!($a, $b; enough);
+        fn enough(&self) -> bool {
+            self.$a.enough() && self.$b.enough()
+        }
+    };
+    // But for `enough`.
+    ($a:ident, $b:ident; enough) => {
         fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
             self.$a.open(cx)?;
             self.$b.open(cx)
@@ -97,9 +104,6 @@ macro_rules! both_tails {
         fn flush(&mut self) {
             self.$a.flush();
             self.$b.flush();
-        }
-        fn enough(&self) -> bool {
-            self.$a.enough() && self.$b.enough()
         }
         fn deadline(&self) -> Option<i64> {
             [self.$a.deadline(), self.$b.deadline()].into_iter().flatten().min()

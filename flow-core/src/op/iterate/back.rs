@@ -30,6 +30,8 @@ pub(super) struct Back<T, U: Until<T>> {
     returned: Workset<T>,
     /// The last superstep of which it has seen all.
     seen: Option<u64>,
+    /// Nobody wants more of what leaves here.
+    unwanted: bool,
     memory: Memory,
     records: Own,
     turn: Own,
@@ -50,6 +52,7 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
             exits: 1,
             returned: Workset::default(),
             seen: None,
+            unwanted: false,
             memory: Memory::default(),
             records: Own::part(meta, "returned"),
             turn: Own::part(meta, "turn"),
@@ -169,9 +172,18 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
         known.is_some_and(|known| self.until.is_enough(known))
     }
 
+    /// Whether what is behind it wants more. It does not go when that has ended: others would wait for it; it says so once.
+    pub fn hears(&mut self, enough: bool) {
+        if enough && !std::mem::replace(&mut self.unwanted, true) {
+            self.handed.turns.unwanted(self.exits);
+        }
+    }
+
     /// The body has ended: the loop is over, or an operator in it has ended it.
     pub fn end(&mut self) {
-        let what = if !self.handed.turns.is_over() {
+        let what = if self.handed.turns.is_cut() {
+            return;
+        } else if !self.handed.turns.is_over() {
             "the body of the loop has ended before the loop"
         } else if self.returned.len() > 0 {
             "records have come out of the body of the loop behind its last superstep"

@@ -51,7 +51,11 @@ impl<T: 'static, N: Push<T, ()>, E: Push<T, ()>> Ways<T> for Apart<N, E> {
 }
 
 impl<N: Tail, E: Tail> Tail for Apart<N, E> {
-    both_tails!(body, solution);
+    both_tails!(body, solution; enough);
+    fn enough(&self) -> bool {
+        // Without its body nothing comes to the solution.
+        self.body.enough() || self.solution.enough()
+    }
 }
 
 /// The beginning of the body of a delta loop over what `C` gives.

@@ -325,7 +325,7 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Tail for Entry<T, W, S> {
         // What has overflowed goes on also where there is nothing to do: others wait for it.
         let room = self.next.room();
         let waits = match self.state {
-            State::Given(last) => self.handed.turns.after(last) == Turn::Wait && !self.is_asked(),
+            State::Given(last) => self.handed.turns.after(last) == Turn::Wait && !self.is_asked() && !self.enough(),
             _ => false,
         };
         room && !waits
@@ -340,7 +340,7 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Tail for Entry<T, W, S> {
     }
 
     fn enough(&self) -> bool {
-        self.next.enough()
+        self.next.enough() || self.handed.turns.is_cut()
     }
 
     fn deadline(&self) -> Option<i64> {

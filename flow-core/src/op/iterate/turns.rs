@@ -1,7 +1,7 @@
 //! Whether there is another superstep, and on which side of that decision a checkpoint is.
 
 use crate::channel::Signal;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The loop is over.
@@ -14,6 +14,8 @@ pub(super) struct Turns {
     entries: usize,
     /// Up to which superstep the entries may go; [`OVER`] when there is none after the last.
     allowed: AtomicU64,
+    /// It has ended because nobody wants what leaves it.
+    cut: AtomicBool,
     step: Mutex<Step>,
 }
 
@@ -34,6 +36,8 @@ struct Step {
     /// A checkpoint of this superstep, that not all instances of the exit have come to; and how many have.
     barrier: Option<u64>,
     passed: usize,
+    /// How many instances of the exit have nobody behind them who wants more.
+    unwanted: usize,
     entries: Vec<Signal>,
 }
 
@@ -72,9 +76,10 @@ impl Turns {
             enough: false,
             barrier: None,
             passed: 0,
+            unwanted: 0,
             entries: Vec::new(),
         };
-        Turns { rounds, entries, allowed: AtomicU64::new(first), step: Mutex::new(step) }
+        Turns { rounds, entries, allowed: AtomicU64::new(first), cut: AtomicBool::new(false), step: Mutex::new(step) }
     }
 
     fn step(&self) -> MutexGuard<'_, Step> {
@@ -139,7 +144,7 @@ impl Turns {
     }
 
     fn decide(&self, step: &mut Step) {
-        if !step.all_seen || step.barrier.is_some() || step.started < self.entries {
+        if self.is_cut() || !step.all_seen || step.barrier.is_some() || step.started < self.entries {
             return;
         }
         let goes_on = step.returned > 0 && step.number < self.rounds && !step.enough;
@@ -159,9 +164,27 @@ impl Turns {
 
     /// It ends, whatever there is: its body has ended before it.
     pub fn give_up(&self) {
-        let step = self.step();
+        self.end(&self.step());
+    }
+
+    fn end(&self, step: &Step) {
         self.allowed.store(OVER, Ordering::Release);
         step.entries.iter().for_each(Signal::wake);
+    }
+
+    /// Nobody wants more of what one of so many exits gives. It stays, since its superstep is not over without it; when it is so of all, the loop ends.
+    pub fn unwanted(&self, exits: usize) {
+        let mut step = self.step();
+        step.unwanted += 1;
+        if step.unwanted == exits {
+            self.cut.store(true, Ordering::Release);
+            self.end(&step);
+        }
+    }
+
+    /// Whether it has ended for that, in whatever place of a superstep.
+    pub fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Acquire)
     }
 
     /// Where it stands.
@@ -235,6 +258,19 @@ mod tests {
         turns.seen(1, 7, &no);
         turns.seen(1, 7, &|| true);
         assert_eq!((turns.after(2), turns.supersteps()), (Turn::Over, 2));
+    }
+
+    #[test]
+    fn it_ends_where_no_exit_is_wanted() {
+        let turns = Turns::new(1, u64::MAX, 1);
+        turns.enter(1);
+        turns.unwanted(2);
+        turns.seen(2, 1, &no);
+        assert_eq!(turns.after(1), Turn::Wait, "the other is");
+        turns.unwanted(2);
+        assert_eq!((turns.after(1), turns.is_cut()), (Turn::Over, true));
+        turns.seen(2, 1, &no);
+        assert_eq!(turns.after(1), Turn::Over);
     }
 
     #[test]
