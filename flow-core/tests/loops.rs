@@ -353,3 +353,34 @@ fn what_ends_the_body_of_a_delta_loop_ends_the_job() {
         assert!(error.contains("the body of the loop has ended before the loop"), "{error}");
     }
 }
+
+/// Asked to end, it does, after the superstep that is under way; what came back last is the result.
+#[test]
+fn an_endless_loop_ends_when_the_job_is_to() {
+    for (p, host) in [1, 2].into_iter().flat_map(|p| [(p, HostKind::Threads), (p, HostKind::Workers(2))]) {
+        let out = Collected::new();
+        let job = Job::build("endless", |job| {
+            let numbers = source(from_iter(0..10u64)).iterate(u64::MAX, |n| n.map(|n| n));
+            job.add(numbers.count().collect(&out));
+        });
+        soon(job.host(host).parallelism(p), true).unwrap();
+        let kept = out.take();
+        assert!(kept[0] <= 10 && kept.len() == 1, "{kept:?}");
+    }
+}
+
+/// A condition is about what a superstep has changed, and the input has been changed by none.
+#[test]
+fn a_condition_of_a_delta_loop_counts_from_the_first_superstep() {
+    let far = everywhere(|job, out| {
+        let there = (1..=20u64).flat_map(|n| [(0, n), (n, 20 + n)]).chain([(21, 100), (100, 101)]);
+        let roads = source(from_vec(there.collect::<Vec<_>>())).key_by(|road| road.0);
+        let start = source(from_vec(vec![(0u64, 0u64)]));
+        let distances = start.iterate_delta(smaller, |changed| {
+            changed.key_by(|c| c.0).join(roads).lookup().map(|(_, ((_, d), road))| (road.1, d + 1))
+        });
+        job.add(distances.until(|a| a.count(), |n| *n < 10).collect(out));
+    });
+    let one = |n: u64| (n, u64::from(n > 0) + u64::from(n > 20) + u64::from(n > 40));
+    assert_eq!(far, (0..=40).chain([100]).map(one).collect::<Vec<_>>());
+}

@@ -75,6 +75,8 @@ pub trait Head<M>: Send + 'static {
     fn order(&mut self, id: u64) {
         let _ = id;
     }
+    /// The job is to end, and its sources do. For who would go on for ever without them.
+    fn stop(&mut self) {}
     /// Emits what is due, as far as there is room.
     fn fire(&mut self) -> Fire {
         Fire::Done
@@ -188,6 +190,7 @@ pub(super) trait Work: Send {
     fn was_told(&mut self, w: Timestamp);
     fn takes_orders(&self) -> bool;
     fn order(&mut self, id: u64);
+    fn stop(&mut self);
     fn ended(&mut self, input: usize);
     fn end(&mut self);
     fn fire(&mut self) -> Fire;
@@ -281,6 +284,10 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn order(&mut self, id: u64) {
         self.head.order(id);
+    }
+
+    fn stop(&mut self) {
+        self.head.stop();
     }
 
     fn ended(&mut self, input: usize) {

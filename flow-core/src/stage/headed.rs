@@ -399,7 +399,9 @@ impl Stage for HeadStage {
         }
     }
 
-    fn stop(&mut self) {}
+    fn stop(&mut self) {
+        self.head.stop();
+    }
 
     fn takes_orders(&self) -> bool {
         !self.ended && self.head.takes_orders()

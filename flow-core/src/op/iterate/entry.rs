@@ -253,6 +253,10 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
         self.ordered = id;
     }
 
+    fn stop(&mut self) {
+        self.handed.turns.stop();
+    }
+
     fn fire(&mut self) -> Fire {
         while self.ended {
             if self.is_asked() && self.handed.turns.asks(self.number(), self.ordered) {

@@ -16,6 +16,8 @@ pub(super) struct Turns {
     allowed: AtomicU64,
     /// It has ended because nobody wants what leaves it.
     cut: AtomicBool,
+    /// The job is to end: there is no superstep after this one.
+    stopped: AtomicBool,
     step: Mutex<Step>,
 }
 
@@ -79,7 +81,7 @@ impl Turns {
             unwanted: 0,
             entries: Vec::new(),
         };
-        Turns { rounds, entries, allowed: AtomicU64::new(first), cut: AtomicBool::new(false), step: Mutex::new(step) }
+        Turns { rounds, entries, allowed: AtomicU64::new(first), cut: AtomicBool::new(false), stopped: AtomicBool::new(false), step: Mutex::new(step) }
     }
 
     fn step(&self) -> MutexGuard<'_, Step> {
@@ -138,7 +140,8 @@ impl Turns {
         step.seen += 1;
         step.returned += returned;
         if step.seen == exits {
-            (step.all_seen, step.enough) = (true, enough());
+            // Superstep 0 only takes the input in: no condition is about that.
+            (step.all_seen, step.enough) = (true, enough() && step.number > 0);
             self.decide(&mut step);
         }
     }
@@ -147,7 +150,8 @@ impl Turns {
         if self.is_cut() || !step.all_seen || step.barrier.is_some() || step.started < self.entries {
             return;
         }
-        let goes_on = step.returned > 0 && step.number < self.rounds && !step.enough;
+        let ends = step.enough || self.stopped.load(Ordering::Acquire);
+        let goes_on = step.returned > 0 && step.number < self.rounds && !ends;
         let next = if goes_on { step.number + 1 } else { OVER };
         // Superstep 0 only takes the input in.
         step.done += u64::from(step.entered > 0 && step.number > 0);
@@ -185,6 +189,11 @@ impl Turns {
     /// Whether it has ended for that, in whatever place of a superstep.
     pub fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Acquire)
+    }
+
+    /// The job is to end: the superstep that is under way is the last.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
     }
 
     /// Where it stands.
