@@ -60,9 +60,3 @@ mod mode {
         flow_core::source::source(from)
     }
 }
-
-/// Delta loops: they are killed in flow-core's `tests/loops_kept.rs`.
-#[test]
-fn components() {
-    all(include_str!("suite/components.txt"), runner::check);
-}

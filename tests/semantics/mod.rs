@@ -43,5 +43,5 @@ macro_rules! suites {
 }
 suites!(
     windows, sliding, sessions, counts, late, order, keyed, joins, timers, sides, dead, ttl, strategies,
-    json, evict, process, trigger, text, broadcast, loops
+    json, evict, process, trigger, text, broadcast, loops, components
 );

@@ -23,6 +23,8 @@ const OUTSIDE: Duration = Duration::from_millis(1);
 /// In one of so many steps, for each task, a checkpoint begins where none is in flight. More of them, and in a large job the clock would hardly
 /// ever move: until nobody has anything left to do each has to be asked.
 const BEGINS: u64 = 1;
+/// After so many that have begun while the clock stood still they are rarer, and after twice as many rarer still: who waits for the clock may be what all wait for.
+const STILL: u64 = 64;
 /// In one of so many steps the coordinator hears what has happened.
 const HEARS: u64 = 4;
 
@@ -54,7 +56,7 @@ impl Host for Simulation {
         let Launch { threads, control, coordinator, .. } = launch;
         let Some((waiter, instances)) = threads.into_iter().next() else { return Ok(()) };
         let mut run =
-            Run { seed: self.seed, steps: 0, quiet: vec![None; instances.len()], tasks: Vec::new() };
+            Run { seed: self.seed, steps: 0, begun: 0, quiet: vec![None; instances.len()], tasks: Vec::new() };
         // The destructors of the user's records may panic too, also where instances are left unopened.
         let ran = guard(|| {
             for instance in instances {
@@ -89,7 +91,10 @@ impl Simulation {
                     continue;
                 }
                 match run.deadline() {
-                    Some(tick) => self.clock.advance_to(tick),
+                    Some(tick) => {
+                        run.begun = 0;
+                        self.clock.advance_to(tick);
+                    }
                     None if run.waits_outside() => {
                         waiter.wait(Some(OUTSIDE), || false);
                     }
@@ -112,8 +117,9 @@ impl Simulation {
             let mut coordinator = lock(coordinator);
             coordinator.work(self.clock.ticks())?;
             run.tell_receivers();
-            let begins = (BEGINS * run.tasks.len() as u64 / HEARS).max(2);
+            let begins = (BEGINS * run.tasks.len() as u64 / HEARS).max(2) * (1 + run.begun / STILL);
             if (drawn / HEARS).is_multiple_of(begins) && coordinator.begin_now(self.clock.ticks())? {
+                run.begun += 1;
                 run.wake();
             }
         }
@@ -138,6 +144,8 @@ fn lock(coordinator: &Mutex<Coordinator>) -> MutexGuard<'_, Coordinator> {
 struct Run {
     seed: u64,
     steps: u64,
+    /// Checkpoints that have begun since the clock moved.
+    begun: u64,
     tasks: Vec<Task>,
     quiet: Vec<Option<Progress>>,
 }
