@@ -21,6 +21,7 @@ pub use memory::Memory;
 pub(crate) use memory::{MemoryLimit, Share};
 pub(crate) use merge::Merge;
 pub(crate) use side::Side;
+pub(crate) use size::Size;
 pub(crate) use sorter::Sorter;
 
 use serde_core::Serialize;

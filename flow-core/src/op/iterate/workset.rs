@@ -3,12 +3,17 @@
 //! In checkpoints: the codec's bytes of the records, one after the other.
 
 use crate::error::Result;
-use crate::external::{Memory, Reading, Share, Spill, Writing};
+use crate::external::{Memory, Reading, Share, Size, Spill, Writing};
 use crate::state::{Durable, Keep};
 use std::vec::IntoIter;
 
-/// Records of a chunk: a list that grew would be moved.
+/// Records of a chunk, at most and at least: a list that grew would be moved.
 const CHUNK: usize = 4096;
+const LEAST: usize = 16;
+/// Bytes of a chunk, where that many records do not take more.
+const BYTES: usize = 1 << 18;
+/// Records of the first chunk, where a record may own memory: it is not known how much.
+const FIRST: usize = 64;
 /// Bytes that are written to a checkpoint together.
 const PIECE: usize = 1 << 16;
 
@@ -19,13 +24,15 @@ pub(super) struct Workset<T> {
     /// What is too much for the memory, behind the chunks.
     file: Option<Writing<T>>,
     share: Option<Share>,
+    size: Size,
     len: u64,
     spilled: u64,
 }
 
 impl<T> Default for Workset<T> {
     fn default() -> Self {
-        Workset { chunk: Vec::new(), chunks: Vec::new(), file: None, share: None, len: 0, spilled: 0 }
+        let (chunk, chunks, size) = (Vec::new(), Vec::new(), Size::default());
+        Workset { chunk, chunks, file: None, share: None, size, len: 0, spilled: 0 }
     }
 }
 
@@ -49,8 +56,20 @@ impl<T: Spill> Workset<T> {
         if self.chunk.len() == self.chunk.capacity() {
             self.next_chunk(memory)?;
         }
+        self.size.look(self.chunk.len(), &record)?;
         self.chunk.push(record);
         Ok(())
+    }
+
+    /// What a record takes.
+    fn each(&self) -> usize {
+        (size_of::<T>() + self.size.each()).max(1)
+    }
+
+    /// Records of a chunk.
+    fn at_once(&self) -> usize {
+        let most = if std::mem::needs_drop::<T>() && self.size.each() == 0 { FIRST } else { CHUNK };
+        (BYTES / self.each()).clamp(LEAST, most)
     }
 
     /// Puts the full chunk away, where there is room for it, and begins another.
@@ -58,10 +77,13 @@ impl<T: Spill> Workset<T> {
     #[inline(never)]
     fn next_chunk(&mut self, memory: &Memory) -> Result<()> {
         self.len += self.chunk.len() as u64;
+        let (each, at_once) = (self.each(), self.at_once());
         let share = self.share.get_or_insert_with(|| memory.share());
-        let bytes = (self.chunks.len() + 2) * CHUNK * size_of::<T>().max(1);
+        // Without a file all of it is in memory.
+        let bytes =
+            usize::try_from(self.len).unwrap_or(usize::MAX).saturating_add(at_once).saturating_mul(each);
         if self.file.is_none() && (self.chunk.is_empty() || share.reaches(bytes)) {
-            let full = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK));
+            let full = std::mem::replace(&mut self.chunk, Vec::with_capacity(at_once));
             if !full.is_empty() {
                 self.chunks.push(full);
             }
@@ -75,6 +97,9 @@ impl<T: Spill> Workset<T> {
         for record in self.chunk.drain(..) {
             file.push(&record)?;
         }
+        if self.chunk.capacity() > 2 * at_once {
+            self.chunk = Vec::with_capacity(at_once);
+        }
         Ok(())
     }
 
@@ -83,12 +108,13 @@ impl<T: Spill> Workset<T> {
     /// # Errors
     /// When the disk is full.
     pub fn into_giver(mut self) -> Result<Giver<T>> {
-        let file = self.file.take().map(Writing::finish).transpose()?;
+        let (file, at_once) = (self.file.take().map(Writing::finish).transpose()?, self.at_once());
         let last = std::mem::take(&mut self.chunk);
         Ok(Giver {
             chunk: Vec::new().into_iter(),
             chunks: self.chunks.into_iter(),
             file,
+            at_once,
             last: Some(last),
             share: self.share,
         })
@@ -126,6 +152,8 @@ pub(super) struct Giver<T> {
     chunk: IntoIter<T>,
     chunks: IntoIter<Vec<T>>,
     file: Option<Reading<T>>,
+    /// Records that are read from it at once.
+    at_once: usize,
     last: Option<Vec<T>>,
     /// Held until all of it has been given.
     share: Option<Share>,
@@ -153,7 +181,7 @@ impl<T: Spill> Giver<T> {
         }
         if let Some(file) = &mut self.file {
             let mut next = Vec::new();
-            while next.len() < CHUNK
+            while next.len() < self.at_once
                 && let Some(record) = file.next()?
             {
                 next.push(record);
@@ -258,5 +286,23 @@ mod tests {
             first.extend(rest);
             assert_eq!(first, (0..n).collect::<Vec<_>>());
         }
+    }
+
+    /// Records that own much: what is in memory stays below the limit, and what is read again at once does too.
+    #[test]
+    fn what_records_own_counts() {
+        let memory = Memory::new(8 << 20, std::env::temp_dir());
+        let (mut set, text) = (Workset::default(), "x".repeat(10_000));
+        for _ in 0..4_000 {
+            set.push(text.clone(), &memory).unwrap();
+        }
+        let here = set.chunk.capacity() + set.chunks.iter().map(Vec::len).sum::<usize>();
+        assert!(here * text.len() < 10 << 20, "{here} of 4,000 records of 10 KB are in memory");
+        assert!(set.spilled() > 3_000, "{}", set.spilled());
+        let (mut giver, mut n) = (set.into_giver().unwrap(), 0);
+        while giver.give(8, |record: String| n += usize::from(record == text)).unwrap() {
+            assert!(giver.chunk.len() <= 64, "{} are read at once", giver.chunk.len());
+        }
+        assert_eq!(n, 4_000);
     }
 }
