@@ -273,13 +273,6 @@ fn what_ends_the_body_ends_the_job() {
         error.contains("the body of the loop has ended before the loop") && error.contains("loops.rs"),
         "{error}"
     );
-    let job = Job::build("counted", |job| {
-        let counted = source(from_iter(0..9u64))
-            .iterate(3, |n| n.key_by(|_| ()).window(count(5)).aggregate(|a| a.count()).map(|w| w.value));
-        job.add(counted.collect(&out));
-    });
-    let error = job.run().unwrap_err().to_string();
-    assert!(error.contains("behind its last superstep"), "{error}");
 }
 
 /// Runs a job that is to end soon, on threads.
@@ -299,9 +292,7 @@ fn soon(job: Job, drains: bool) -> Result<Report> {
 /// Nobody wants more of it, and it would go on for ever: it ends, on every host.
 #[test]
 fn a_loop_ends_when_nobody_wants_more() {
-    for (p, host) in
-        [1, 2, 4].into_iter().flat_map(|p| [(p, HostKind::Threads), (p, HostKind::Workers(2))])
-    {
+    for (p, host) in [1, 2, 4].into_iter().flat_map(|p| [(p, HostKind::Threads), (p, HostKind::Workers(2))]) {
         let out = Collected::new();
         let job = Job::build("one", |job| {
             let left = source(from_iter(0..10u64))
@@ -383,4 +374,27 @@ fn a_condition_of_a_delta_loop_counts_from_the_first_superstep() {
     });
     let one = |n: u64| (n, u64::from(n > 0) + u64::from(n > 20) + u64::from(n > 40));
     assert_eq!(far, (0..=40).chain([100]).map(one).collect::<Vec<_>>());
+}
+
+/// What gives its records by time is refused in a body, before anything is read.
+#[test]
+fn operators_of_time_are_refused_in_a_body() {
+    let out = Collected::new();
+    let timed = Job::build("timed", |job| {
+        let numbers = source(from_iter(1..9i64));
+        job.add(numbers.iterate(3, |n| n.event_time(|n| *n).disorder(Millis(0))).collect(&out));
+    });
+    let limited = Job::build("limited", |job| {
+        job.add(source(from_iter(1..9i64)).iterate(3, |n| n.rate_limit(1_000)).collect(&out));
+    });
+    let asked = Job::build("asked", |job| {
+        let asked = |n: i64| async move { n };
+        job.add(source(from_iter(1..9i64)).iterate(3, |n| n.async_map(asked, Millis(900))).collect(&out));
+    });
+    for (job, op) in [(timed, "event_time"), (limited, "rate_limit"), (asked, "async_map")] {
+        let error = soon(job, false).unwrap_err().to_string();
+        let told =
+            error.contains("in the body of a loop") && error.contains(op) && error.contains("loops.rs");
+        assert!(told, "{error}");
+    }
 }

@@ -55,8 +55,13 @@ impl Host for Simulation {
     fn run(&self, launch: Launch) -> Result<()> {
         let Launch { threads, control, coordinator, .. } = launch;
         let Some((waiter, instances)) = threads.into_iter().next() else { return Ok(()) };
-        let mut run =
-            Run { seed: self.seed, steps: 0, begun: 0, quiet: vec![None; instances.len()], tasks: Vec::new() };
+        let mut run = Run {
+            seed: self.seed,
+            steps: 0,
+            begun: 0,
+            quiet: vec![None; instances.len()],
+            tasks: Vec::new(),
+        };
         // The destructors of the user's records may panic too, also where instances are left unopened.
         let ran = guard(|| {
             for instance in instances {

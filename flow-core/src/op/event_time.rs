@@ -14,7 +14,7 @@ mod strategy;
 
 pub use strategy::{EventTimeBy, Punctuated, StrategyOf, WatermarkStrategy};
 
-use super::kind::{Bounded, Bounds};
+use super::kind::{Bounded, Bounds, refuse_in_loop};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
@@ -192,6 +192,7 @@ where
             format!("watermark = highest timestamp − {disorder} − 1ms")
         };
         let meta = cx.op(&self.meta, &note);
+        refuse_in_loop(B::IS_LOOPED, cx, &meta);
         check(cx, &meta, "a disorder", disorder);
         if let Some(ahead) = self.max_ahead {
             check(cx, &meta, "a max_ahead", ahead);

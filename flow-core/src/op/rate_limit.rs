@@ -3,6 +3,7 @@
 //! A barrier passes at once: what is held is written down, see `stage/held.rs`. The rate itself is not: it begins anew.
 
 use super::edges::CrossingOf;
+use super::kind::{Bounds, refuse_in_loop};
 use super::{Chain, Kind, Proved, Stream, Visit};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,6 +29,8 @@ const COST: i128 = 1_000;
 #[derive(Clone)]
 struct Shared {
     per_second: u64,
+    /// It is in the body of a loop.
+    looped: bool,
     /// When the next record may go, in milliseconds times `per_second`.
     next: Arc<Mutex<i128>>,
 }
@@ -86,7 +89,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     {
         // Nothing is given to those who come late to the first record.
         let next = Arc::new(Mutex::new(0));
-        let shared = Shared { per_second, next };
+        let shared = Shared { per_second, looped: <K::Bounds as Bounds>::IS_LOOPED, next };
         let meta = Meta::new("rate_limit");
         Stream::of(RateLimit { prev: self.chain, shared, meta, mode: PhantomData })
     }
@@ -101,6 +104,7 @@ impl<C: Chain<Out: Send + Keep<M>>, M: Mode> Chain for RateLimit<C, M> {
         let meta = cx.op(&meta, &format!("{} a second over all instances", shared.per_second));
         // A run that begins again has a clock of its own.
         shared.next = cx.of_run().of(&shared.next, Mutex::default);
+        refuse_in_loop(shared.looped, cx, &meta);
         if shared.per_second == 0 {
             let what = "a rate of 0: nothing would ever pass";
             cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));

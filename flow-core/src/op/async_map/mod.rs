@@ -16,6 +16,7 @@ mod settings;
 
 pub use settings::AsyncStream;
 
+use super::kind::refuse_in_loop;
 use super::operator::{OpError, operator_error};
 use super::{Chain, Visit};
 use crate::batch::Mark;
@@ -139,6 +140,7 @@ where
     fn build<N: Push<A::Out, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let AsyncMap { prev, ask, instead, settings, meta, .. } = self;
         let meta = cx.op(&meta, &settings.note());
+        refuse_in_loop(settings.looped, cx, &meta);
         if let Some(what) = settings.mistake() {
             cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
         }

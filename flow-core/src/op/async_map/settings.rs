@@ -1,6 +1,7 @@
 //! What is said of requests: how many at once, how long each, how often again, in which order.
 
 use super::{AsyncMap, Fails, Fallible, Plain, Value};
+use crate::op::kind::Bounds;
 use crate::op::operator::OpError;
 use crate::op::proved::{Holds, Impossible, Never};
 use crate::op::{Kind, Proved, Stream};
@@ -22,6 +23,8 @@ pub(super) struct Settings {
     pub capacity: usize,
     pub retries: u32,
     pub ordered: bool,
+    /// It is in the body of a loop.
+    pub looped: bool,
 }
 
 impl Settings {
@@ -141,7 +144,13 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         R: RequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
-        Stream::of(AsyncMap::new("async_map", self.chain, Plain(f), timeout.into_millis()))
+        Stream::of(AsyncMap::new(
+            "async_map",
+            self.chain,
+            Plain(f),
+            timeout.into_millis(),
+            <K::Bounds as Bounds>::IS_LOOPED,
+        ))
     }
 
     /// [`async_map`](Stream::async_map) with futures that may fail: an `Err` is asked again as often as a timeout, and then ends the job.
@@ -157,14 +166,20 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         R: TryRequestOf<Q, Answer: Send> + Send + 'static,
         F: Fn(T) -> R + Clone + Send + 'static,
     {
-        Stream::of(AsyncMap::new("try_async_map", self.chain, Fallible(f), timeout.into_millis()))
+        Stream::of(AsyncMap::new(
+            "try_async_map",
+            self.chain,
+            Fallible(f),
+            timeout.into_millis(),
+            <K::Bounds as Bounds>::IS_LOOPED,
+        ))
     }
 }
 
 impl<C, A, M> AsyncMap<C, A, Fails, M> {
     #[track_caller]
-    fn new(op: &'static str, prev: C, ask: A, timeout: Millis) -> Self {
-        let settings = Settings { timeout, capacity: CAPACITY, retries: 0, ordered: true };
+    fn new(op: &'static str, prev: C, ask: A, timeout: Millis, looped: bool) -> Self {
+        let settings = Settings { timeout, capacity: CAPACITY, retries: 0, ordered: true, looped };
         AsyncMap { prev, ask, instead: Fails, settings, meta: Meta::new(op), mode: PhantomData }
     }
 }

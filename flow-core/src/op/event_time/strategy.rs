@@ -8,7 +8,7 @@ use super::stamped::Stamped;
 use super::{AT_THE_END, EventTime, Waits};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
-use crate::op::kind::{Bounded, Bounds};
+use crate::op::kind::{Bounded, Bounds, refuse_in_loop};
 use crate::op::operator::OpError;
 use crate::op::proved::claim;
 use crate::op::{Chain, Kind, Proved, Stream, Visit};
@@ -208,6 +208,7 @@ where
     type Root = C::Root;
     fn build<N: Push<C::Out, Timestamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, if B::IS_BATCH { AT_THE_END } else { self.says });
+        refuse_in_loop(B::IS_LOOPED, cx, &meta);
         if let Some(beside) = self.beside {
             let what = format!("`{beside}` beside another strategy: {}, so it would mean nothing", self.says);
             cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));

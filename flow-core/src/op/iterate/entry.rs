@@ -329,7 +329,9 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Tail for Entry<T, W, S> {
         // What has overflowed goes on also where there is nothing to do: others wait for it.
         let room = self.next.room();
         let waits = match self.state {
-            State::Given(last) => self.handed.turns.after(last) == Turn::Wait && !self.is_asked() && !self.enough(),
+            State::Given(last) => {
+                self.handed.turns.after(last) == Turn::Wait && !self.is_asked() && !self.enough()
+            }
             _ => false,
         };
         room && !waits

@@ -81,7 +81,14 @@ impl Turns {
             unwanted: 0,
             entries: Vec::new(),
         };
-        Turns { rounds, entries, allowed: AtomicU64::new(first), cut: AtomicBool::new(false), stopped: AtomicBool::new(false), step: Mutex::new(step) }
+        Turns {
+            rounds,
+            entries,
+            allowed: AtomicU64::new(first),
+            cut: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            step: Mutex::new(step),
+        }
     }
 
     fn step(&self) -> MutexGuard<'_, Step> {
