@@ -172,20 +172,6 @@ pub trait InSupersteps: Kind {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Superstep, R, M> {}
 
-/// A kind outside of the bodies of loops.
-#[diagnostic::on_unimplemented(
-    message = "such windows are not in the body of a loop: what they give does not come with the end of a superstep",
-    label = "in the body of a loop",
-    note = "give each key its result of a superstep, as `.key_by(…).fold(…)`, or put the window before or behind the loop"
-)]
-pub trait OutsideLoops: Kind {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> OutsideLoops for Is<S, Bounded, R, M> {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> OutsideLoops for Is<S, Batch, R, M> {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> OutsideLoops for Is<S, Unbounded, R, M> {}
-
 /// In the body of a loop, `looped`, an operator that gives its records by time does not know to which superstep they belong: the job does not begin.
 #[cold]
 pub(crate) fn refuse_in_loop(looped: bool, cx: &mut BuildCx, meta: &Meta) {

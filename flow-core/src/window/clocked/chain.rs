@@ -5,7 +5,6 @@ use super::{Clocked, NeverLate};
 use crate::aggregate::Aggregate;
 use crate::error::Result;
 use crate::op::key_fn::NoKey;
-use crate::op::kind::OutsideLoops;
 use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Kind, Visit};
 use crate::stage::{BuildCx, HeadStage, Meta, Push};
@@ -127,7 +126,7 @@ impl<W> Clocked<W> {
     }
 }
 
-impl<K: OutsideLoops, W: Windowing> Over<K> for Clocked<W> {}
+impl<K: Kind, W: Windowing> Over<K> for Clocked<W> {}
 #[diagnostic::do_not_recommend]
 impl<K: Kind, W> Closing<K> for Clocked<W> {}
 

@@ -3,7 +3,6 @@
 use super::lifting::{Apart, Overlapping};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Kind;
-use crate::op::kind::OutsideLoops;
 use crate::window::late::Lates;
 use crate::window::spec::{Closing, Over};
 use std::marker::PhantomData;
@@ -109,7 +108,7 @@ impl<L> Counted<L> {
     }
 }
 
-impl<K: OutsideLoops, L> Over<K> for Counted<L> {}
+impl<K: Kind, L> Over<K> for Counted<L> {}
 impl<L> Lates for Counted<L> {}
 #[diagnostic::do_not_recommend]
 impl<K: Kind, L> Closing<K> for Counted<L> {}
