@@ -52,3 +52,21 @@ fn memory_is_given_back() {
     drop(one);
     assert!(other.reaches(5 << 20));
 }
+
+/// Somebody else who may write to the folder may have put something at the names that come next: it is neither written to nor taken away.
+#[cfg(unix)]
+#[test]
+fn what_is_in_the_folder_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = folder.path().join("mine");
+    std::fs::write(&mine, "mine").unwrap();
+    let names = (0..5_000).map(|n| folder.path().join(format!("flow-run-{}-{n}", std::process::id())));
+    names.for_each(|name| std::os::unix::fs::symlink(&mine, name).unwrap());
+    let mut run = Writing::begin(folder.path()).unwrap();
+    for n in 0..100_000u64 {
+        run.push(&n).unwrap();
+    }
+    assert_eq!(run.finish().unwrap().next().unwrap(), Some(0));
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5_001);
+}
