@@ -38,7 +38,7 @@ impl<T: Spill, O: Order<T>> Sorter<T, O> {
     /// # Errors
     /// When it does not fit into memory, and cannot be written.
     pub fn push(&mut self, record: T) -> Result<()> {
-        self.size.look(self.here.len(), &record)?;
+        self.size.look(&record)?;
         if self.here.len() == self.here.capacity() || std::mem::needs_drop::<T>() {
             self.make_room()?;
         }

@@ -70,3 +70,19 @@ fn what_is_in_the_folder_is_left_alone() {
     assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5_001);
 }
+
+/// Whatever the period of large records is, they are among those that are measured.
+#[test]
+fn large_records_are_measured_however_they_lie() {
+    for period in 1..=64 {
+        for phase in [0, 1, period - 1] {
+            let mut side = Side::<String>::default();
+            for n in 0..20_000 {
+                let large = n % period == phase % period;
+                side.more(&if large { "x".repeat(10_000) } else { String::new() }).unwrap();
+            }
+            let (each, mean) = (side.each(), 10_000 / period);
+            assert!(each > mean && each < 4 * mean + 32, "{phase} of {period}: {each} for {mean}");
+        }
+    }
+}
