@@ -75,3 +75,34 @@ fn equal_ones_stay_in_order() {
     assert!(firsts.take().iter().all(|group| group.1));
     assert_eq!(report.counter("reduce_group.spilled") + report.counter("sort_by_key.spilled"), 0);
 }
+
+/// However many runs there are, few of their files are open at a time.
+#[cfg(target_os = "linux")]
+#[test]
+fn few_files_are_open() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().canonicalize().unwrap();
+    let open = move || {
+        let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        files.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.starts_with(&here))).count()
+    };
+    let most = std::sync::Arc::new(AtomicUsize::new(0));
+    let seen = most.clone();
+    let out = Collected::new();
+    let job = Job::build("runs", |job| {
+        // Runs of about a hundred records.
+        let records = source(generate(6_000, |n| (n ^ 0xaaa, "x".repeat(4_000)))).batch();
+        job.add(
+            records
+                .sort_by_key(|r| r.0)
+                .inspect(move |_| drop(seen.fetch_max(open(), Relaxed)))
+                .count()
+                .collect(&out),
+        );
+    });
+    let report = job.parallelism(1).memory(0).spill_to(folder.path()).run().unwrap();
+    assert!(report.counter("sort_by_key.spilled") > 5_000);
+    let most = most.load(Relaxed);
+    assert!((1..=32).contains(&most), "{most} files are open");
+}

@@ -198,8 +198,13 @@ fn broken(what: &str, path: &Path, error: &std::io::Error) -> Error {
         "the file {} for records that are too many for the memory cannot be {what}: {error}",
         path.display()
     );
-    Error::new(ErrorKind::State, what)
-        .note("make room there, or say with `job.memory(bytes).spill_to(folder)` how much stays in memory and where the rest goes")
+    // EMFILE and ENFILE, which have one number on all systems of this family; `std` has no kind for them.
+    let too_many = cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24));
+    Error::new(ErrorKind::State, what).note(if too_many {
+        "raise how many files the process may have open (`ulimit -n`), or lower their number: a larger `job.memory(bytes)` or a smaller `job.parallelism(p)` needs fewer"
+    } else {
+        "make room there, or say with `job.memory(bytes).spill_to(folder)` how much stays in memory and where the rest goes"
+    })
 }
 
 #[cfg(test)]
@@ -228,5 +233,14 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let file = Unnamed::new(&std::env::temp_dir()).unwrap();
         assert_eq!(file.file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn too_many_open_files_are_told_from_a_full_disk() {
+        let error =
+            |number| broken("made", Path::new("x"), &std::io::Error::from_raw_os_error(number)).to_string();
+        assert!(error(24).contains("ulimit -n"), "{}", error(24));
+        assert!(error(28).contains("make room there"), "{}", error(28));
     }
 }

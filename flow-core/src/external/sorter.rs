@@ -7,8 +7,10 @@ use super::size::Size;
 use super::{Memory, Order, Spill};
 use crate::error::Result;
 
-/// Runs that are merged at once: each needs a block in memory. So many of one size become one.
-const RUNS_MAX: usize = if cfg!(test) { 4 } else { 64 };
+/// Runs that are merged at once: each needs a block in memory, and a file that is open; a process may often have 1,024 of these, and each instance of each operator
+/// sorts for itself. So many of one size become one.
+const RUNS_MAX: usize = if cfg!(test) { 4 } else { 16 };
+
 /// Takes records, and gives them in order; equal ones in that in which they came.
 pub(crate) struct Sorter<T, O> {
     order: O,
