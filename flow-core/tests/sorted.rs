@@ -96,7 +96,9 @@ fn few_files_are_open() {
         job.add(
             records
                 .sort_by_key(|r| r.0)
-                .inspect(move |_| drop(seen.fetch_max(open(), Relaxed)))
+                .inspect(move |_| {
+                    seen.fetch_max(open(), Relaxed);
+                })
                 .count()
                 .collect(&out),
         );
@@ -105,4 +107,40 @@ fn few_files_are_open() {
     assert!(report.counter("sort_by_key.spilled") > 5_000);
     let most = most.load(Relaxed);
     assert!((1..=32).contains(&most), "{most} files are open");
+}
+
+/// A number that can be written, but of which one cannot be read.
+#[derive(Clone)]
+struct Brittle(u32);
+
+impl serde_core::Serialize for Brittle {
+    fn serialize<S: serde_core::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+impl<'d> serde_core::Deserialize<'d> for Brittle {
+    fn deserialize<D: serde_core::Deserializer<'d>>(from: D) -> Result<Self, D::Error> {
+        match u32::deserialize(from)? {
+            77_777 => Err(serde_core::de::Error::custom("this place of the disk is broken")),
+            n => Ok(Brittle(n)),
+        }
+    }
+}
+
+/// A group that cannot be read whole ends early for the function; what it says to that is not what the job says.
+#[test]
+fn a_broken_file_is_the_error_and_not_what_follows_from_it() {
+    let out = Collected::new();
+    let job = Job::build("broken", |job| {
+        let records = source(generate(200_000, |n| Brittle(n as u32))).batch();
+        let groups = records.key_by(|_| 0u8).reduce_group(|_, group| {
+            assert_eq!(group.count(), 200_000, "records are missing");
+        });
+        job.add(groups.collect(&out));
+    });
+    let error = job.parallelism(1).memory(0).run().unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("this place of the disk is broken") && !text.contains("are missing"), "{text}");
+    assert!(text.contains("reduce_group"), "{text}");
 }
