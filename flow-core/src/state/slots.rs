@@ -1,5 +1,4 @@
-//! The storage of [`KeyTable`](super::KeyTable) and [`Pane`](super::Pane): buckets of slots, with a tag byte for each that
-//! says whether it is taken.
+//! The storage of [`KeyTable`](super::KeyTable) and [`Pane`](super::Pane): buckets of slots, with a tag byte for each that says whether it is taken.
 //!
 //! The second home of `unsafe`, after the ring. Why it exists: rolling operators over a million keys (workload W3) have to be 1.9 times
 //! as fast as a hash map in a loop. Over `hashbrown`, whose look-ups cannot be prefetched, this crate reached 1.33; with look-ups
@@ -11,13 +10,12 @@
 //!
 //! **Invariant**: `data[i]` of a bucket is initialized exactly where its tags say that slot i is taken.
 
-use std::mem::MaybeUninit;
-
 use super::group::{Found, SLOTS, Tags};
 use super::keep::Only;
 use super::table::spread;
 use super::track::{Tracked, Untracked};
 use crate::checkpoint::is_restored;
+use std::mem::MaybeUninit;
 
 /// Cache lines of a bucket that a prefetch asks for: most entries lie in the first two.
 const LINES: usize = 2;
