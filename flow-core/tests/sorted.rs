@@ -75,3 +75,72 @@ fn equal_ones_stay_in_order() {
     assert!(firsts.take().iter().all(|group| group.1));
     assert_eq!(report.counter("reduce_group.spilled") + report.counter("sort_by_key.spilled"), 0);
 }
+
+/// However many runs there are, few of their files are open at a time.
+#[cfg(target_os = "linux")]
+#[test]
+fn few_files_are_open() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().canonicalize().unwrap();
+    let open = move || {
+        let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        files.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.starts_with(&here))).count()
+    };
+    let most = std::sync::Arc::new(AtomicUsize::new(0));
+    let seen = most.clone();
+    let out = Collected::new();
+    let job = Job::build("runs", |job| {
+        // Runs of about a hundred records.
+        let records = source(generate(6_000, |n| (n ^ 0xaaa, "x".repeat(4_000)))).batch();
+        job.add(
+            records
+                .sort_by_key(|r| r.0)
+                .inspect(move |_| {
+                    seen.fetch_max(open(), Relaxed);
+                })
+                .count()
+                .collect(&out),
+        );
+    });
+    let report = job.parallelism(1).memory(0).spill_to(folder.path()).run().unwrap();
+    assert!(report.counter("sort_by_key.spilled") > 5_000);
+    let most = most.load(Relaxed);
+    assert!((1..=32).contains(&most), "{most} files are open");
+}
+
+/// A number that can be written, but of which one cannot be read.
+#[derive(Clone)]
+struct Brittle(u32);
+
+impl serde_core::Serialize for Brittle {
+    fn serialize<S: serde_core::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+impl<'d> serde_core::Deserialize<'d> for Brittle {
+    fn deserialize<D: serde_core::Deserializer<'d>>(from: D) -> Result<Self, D::Error> {
+        match u32::deserialize(from)? {
+            77_777 => Err(serde_core::de::Error::custom("this place of the disk is broken")),
+            n => Ok(Brittle(n)),
+        }
+    }
+}
+
+/// A group that cannot be read whole ends early for the function; what it says to that is not what the job says.
+#[test]
+fn a_broken_file_is_the_error_and_not_what_follows_from_it() {
+    let out = Collected::new();
+    let job = Job::build("broken", |job| {
+        let records = source(generate(200_000, |n| Brittle(n as u32))).batch();
+        let groups = records.key_by(|_| 0u8).reduce_group(|_, group| {
+            assert_eq!(group.count(), 200_000, "records are missing");
+        });
+        job.add(groups.collect(&out));
+    });
+    let error = job.parallelism(1).memory(0).run().unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("this place of the disk is broken") && !text.contains("are missing"), "{text}");
+    assert!(text.contains("reduce_group"), "{text}");
+}

@@ -1,4 +1,4 @@
-//! A case of a stream as one of a batch: the same rows, but of each key and window the last one only, where a row is a new version of the one before.
+//! A case of a stream as one of a batch: the same rows, at parallelism 1 in the same order, but of each key and window the last one only, where a row is a new version of the one before.
 
 use crate::case::{Arrival, Case};
 
@@ -30,7 +30,7 @@ pub fn as_batch(case: &Case) -> Option<Case> {
     if timely || grows || purges || BY_WATERMARK.iter().any(|step| case.has(step)) {
         return None;
     }
-    let mut batch = Case { any_order: true, ..case.clone() };
+    let mut batch = case.clone();
     for input in &mut batch.inputs {
         input.retain(|arrival| matches!(arrival, Arrival::Item(_)));
     }
@@ -62,8 +62,14 @@ fn last_rows(case: &Case) -> Vec<String> {
     for row in &case.rows {
         // `[0,10) key/value @9`: all but the value.
         let of = &row[..row.find('/').or_else(|| row.find(' ')).unwrap_or(0)];
-        last.retain(|(other, _)| *other != of);
-        last.push((of, row));
+        match last.iter_mut().find(|(other, _)| *other == of) {
+            // Keys come in the order of their first records, windows in that of their ends.
+            Some(place) if !updates => place.1 = row,
+            _ => {
+                last.retain(|(other, _)| *other != of);
+                last.push((of, row));
+            }
+        }
     }
     last.into_iter().map(|(_, row)| row.clone()).collect()
 }

@@ -9,6 +9,7 @@ use super::Spill;
 use crate::error::{Error, ErrorKind, Result};
 use crate::state::{Durable, Keep};
 use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a block, about.
 pub(super) const BLOCK: usize = 1 << 16;
+
+/// Names that are tried where something has the one before.
+const NAMES: usize = 16;
 
 /// A file that is being written.
 pub(crate) struct Writing<T> {
@@ -127,12 +131,36 @@ struct Unnamed {
 impl Unnamed {
     fn new(folder: &Path) -> Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("flow-run-{}-{number}", std::process::id()));
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path);
-        let file = file.map_err(|error| broken("made", &path, &error))?;
-        let named = std::fs::remove_file(&path).is_err();
-        Ok(Unnamed { file, path, named })
+        let name = || {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            // Its keys are random, so nobody can put a file there beforehand.
+            let chance = RandomState::new().hash_one(number);
+            folder.join(format!("flow-run-{}-{number}-{chance:016x}", std::process::id()))
+        };
+        Self::at(name)
+    }
+
+    /// At the first of a few names at which nothing is.
+    fn at(mut name: impl FnMut() -> PathBuf) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        // What is there already, be it a link to somewhere else, is none of ours.
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut tries = 0;
+        loop {
+            let path = name();
+            match options.open(&path) {
+                Ok(file) => {
+                    let named = std::fs::remove_file(&path).is_err();
+                    return Ok(Unnamed { file, path, named });
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && tries < NAMES => {
+                    tries += 1
+                }
+                Err(error) => return Err(broken("made", &path, &error)),
+            }
+        }
     }
 
     /// Writes a block, whose first four bytes are for its length, and empties it.
@@ -170,6 +198,49 @@ fn broken(what: &str, path: &Path, error: &std::io::Error) -> Error {
         "the file {} for records that are too many for the memory cannot be {what}: {error}",
         path.display()
     );
-    Error::new(ErrorKind::State, what)
-        .note("make room there, or say with `job.memory(bytes).spill_to(folder)` how much stays in memory and where the rest goes")
+    // EMFILE and ENFILE, which have one number on all systems of this family; `std` has no kind for them.
+    let too_many = cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24));
+    Error::new(ErrorKind::State, what).note(if too_many {
+        "raise how many files the process may have open (`ulimit -n`), or lower their number: a larger `job.memory(bytes)` or a smaller `job.parallelism(p)` needs fewer"
+    } else {
+        "make room there, or say with `job.memory(bytes).spill_to(folder)` how much stays in memory and where the rest goes"
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_taken_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("0");
+        std::fs::write(&taken, "mine").unwrap();
+        let mut number = 0;
+        let file = Unnamed::at(|| {
+            number += 1;
+            folder.path().join(format!("{}", number / 4))
+        });
+        assert!(file.unwrap().path.ends_with("1"));
+        assert_eq!(std::fs::read_to_string(&taken).unwrap(), "mine");
+        let error = Unnamed::at(|| taken.clone()).err().unwrap().to_string();
+        assert!(error.contains("cannot be made") && error.contains("exists"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_may_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = Unnamed::new(&std::env::temp_dir()).unwrap();
+        assert_eq!(file.file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn too_many_open_files_are_told_from_a_full_disk() {
+        let error =
+            |number| broken("made", Path::new("x"), &std::io::Error::from_raw_os_error(number)).to_string();
+        assert!(error(24).contains("ulimit -n"), "{}", error(24));
+        assert!(error(28).contains("make room there"), "{}", error(28));
+    }
 }

@@ -10,14 +10,12 @@ pub(crate) struct Side<T> {
     here: Vec<T>,
     file: Option<Writing<T>>,
     size: Size,
-    /// How many there have been.
-    seen: usize,
     bytes: usize,
 }
 
 impl<T> Default for Side<T> {
     fn default() -> Self {
-        Side { here: Vec::new(), file: None, size: Size::default(), seen: 0, bytes: 0 }
+        Side { here: Vec::new(), file: None, size: Size::default(), bytes: 0 }
     }
 }
 
@@ -37,8 +35,7 @@ impl<T: Spill> Side<T> {
     /// # Errors
     /// When it cannot be written down.
     pub fn more(&mut self, record: &T) -> Result<(usize, usize)> {
-        self.size.look(self.seen, record)?;
-        self.seen += 1;
+        self.size.look(record)?;
         let grows = self.here.len() == self.here.capacity();
         let places = if grows { self.here.capacity().max(16) } else { 0 } * size_of::<T>();
         Ok((places + self.size.each(), if grows { self.here.capacity() * size_of::<T>() } else { 0 }))

@@ -7,8 +7,10 @@ use super::size::Size;
 use super::{Memory, Order, Spill};
 use crate::error::Result;
 
-/// Runs that are merged at once: each needs a block in memory. So many of one size become one.
-const RUNS_MAX: usize = if cfg!(test) { 4 } else { 64 };
+/// Runs that are merged at once: each needs a block in memory, and a file that is open; a process may often have 1,024 of these, and each instance of each operator
+/// sorts for itself. So many of one size become one.
+const RUNS_MAX: usize = if cfg!(test) { 4 } else { 16 };
+
 /// Takes records, and gives them in order; equal ones in that in which they came.
 pub(crate) struct Sorter<T, O> {
     order: O,
@@ -38,7 +40,7 @@ impl<T: Spill, O: Order<T>> Sorter<T, O> {
     /// # Errors
     /// When it does not fit into memory, and cannot be written.
     pub fn push(&mut self, record: T) -> Result<()> {
-        self.size.look(self.here.len(), &record)?;
+        self.size.look(&record)?;
         if self.here.len() == self.here.capacity() || std::mem::needs_drop::<T>() {
             self.make_room()?;
         }

@@ -52,3 +52,37 @@ fn memory_is_given_back() {
     drop(one);
     assert!(other.reaches(5 << 20));
 }
+
+/// Somebody else who may write to the folder may have put something at the names that come next: it is neither written to nor taken away.
+#[cfg(unix)]
+#[test]
+fn what_is_in_the_folder_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = folder.path().join("mine");
+    std::fs::write(&mine, "mine").unwrap();
+    let names = (0..5_000).map(|n| folder.path().join(format!("flow-run-{}-{n}", std::process::id())));
+    names.for_each(|name| std::os::unix::fs::symlink(&mine, name).unwrap());
+    let mut run = Writing::begin(folder.path()).unwrap();
+    for n in 0..100_000u64 {
+        run.push(&n).unwrap();
+    }
+    assert_eq!(run.finish().unwrap().next().unwrap(), Some(0));
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5_001);
+}
+
+/// Whatever the period of large records is, they are among those that are measured.
+#[test]
+fn large_records_are_measured_however_they_lie() {
+    for period in 1..=64 {
+        for phase in [0, 1, period - 1] {
+            let mut side = Side::<String>::default();
+            for n in 0..20_000 {
+                let large = n % period == phase % period;
+                side.more(&if large { "x".repeat(10_000) } else { String::new() }).unwrap();
+            }
+            let (each, mean) = (side.each(), 10_000 / period);
+            assert!(each > mean && each < 4 * mean + 32, "{phase} of {period}: {each} for {mean}");
+        }
+    }
+}

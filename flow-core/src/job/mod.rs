@@ -205,8 +205,10 @@ impl Job {
         self
     }
 
-    /// How much memory operators that need all their input (`sort_by`) may have together, in bytes: 1 GiB unless said. What is more lies on the disk
-    /// meanwhile; each has 1 MiB in any case.
+    /// How much memory operators that need all their input may have together, in bytes: 1 GiB unless said. What is more lies on the disk meanwhile; each instance
+    /// has 1 MiB in any case. These are `sort_by`, `sort_by_key`, `reduce_group`, the joins `hash` and `sort_merge`, and what a loop hands from one superstep to the
+    /// next. It is no limit for what others keep for each key, such as rolling operators, windows, the tables of `lookup` and the solution of `iterate_delta`: docs/operators.md lists
+    /// them under "Batches".
     ///
     /// ```
     /// # use flow_core::prelude::*;

@@ -18,6 +18,7 @@ use crate::stage::{
 use crate::time::{Grid, Timestamp};
 use std::cmp::Ordering;
 use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::vec::IntoIter;
 
 /// Groups between two looks at the room for their rows.
@@ -37,6 +38,9 @@ impl<Q, T> Order<Row<Q, T>> for ByHash {
 }
 
 /// The records of a key, in the order in which they came, if they came from one sender: an iterator. What is left of them when the function returns is passed over.
+///
+/// Where records cannot be read again from the disk, it ends early: the function returns, its value is not used, and the job ends with the error of the disk, also where the function
+/// panics because of what is missing. So what a function does beside giving a value, it does not do for a group that may be in part.
 pub struct Group<'a, T>(&'a mut dyn FnMut() -> Option<T>);
 
 impl<T> Iterator for Group<'_, T> {
@@ -108,11 +112,15 @@ impl<Q: Eq + Spill, T: Spill> Groups<Q, T> {
             }
             None
         };
-        let made = function(&key, &mut Group(&mut next));
-        while next().is_some() {}
+        let made = catch_unwind(AssertUnwindSafe(|| function(&key, &mut Group(&mut next))));
+        if made.is_ok() {
+            while next().is_some() {}
+        }
+        // What the function made of too few records, be it a panic, is of no interest: it stands where the cause should.
         if let Some(error) = failed {
             return Err(error);
         }
+        let made = made.unwrap_or_else(|panic| resume_unwind(panic));
         let (file, here) = others.finish()?;
         self.waiting = (file.is_some() || !here.is_empty()).then(|| (here.into_iter(), file));
         Ok(Some((key, made)))

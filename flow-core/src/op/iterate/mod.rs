@@ -9,26 +9,26 @@
 //! Inside of a loop the watermark is the number of the superstep: when all of a superstep has left, each instance of the entry tells watermark k, which
 //! passes through the body as any other, over fan-ins as their minimum. So each stage of the body knows when it has seen all of superstep k, and
 //! what gives results "at the end" there gives them at the end of each superstep, and begins anew. When watermark k has
-//! come to all instances of the exit, whichever sees it last decides for all whether there is another superstep ([`turns`]), and wakes the
+//! come to all instances of the exit, whichever sees it last decides for all whether there is another superstep (`turns.rs`), and wakes the
 //! entries. Nobody else coordinates.
 //!
-//! **A condition** ([`until`]) is looked at by each exit for what comes back to it, put together as exits see the end of the superstep, and tested by the last.
+//! **A condition** (`until.rs`) is looked at by each exit for what comes back to it, put together as exits see the end of the superstep, and tested by the last.
 //!
 //! **Checkpoints.** While the input comes its barriers pass through entry, body and exit as everywhere. When it has ended none comes any more, so the entries take the
 //! coordinator's orders as sources do: each lets the barrier pass in the same superstep, in whatever place of it. That they are in the same one is seen to by
-//! [`turns`]: a superstep with a barrier on its way is not over before all exits have seen it. So at a barrier what was handed over lies with the exits that
+//! `turns.rs`: a superstep with a barrier on its way is not over before all exits have seen it. So at a barrier what was handed over lies with the exits that
 //! handed it over, no ring is in the cycle, and nothing is between exits and entries. Entries write down what they have not given, the body what it keeps, exits what has come
 //! back; a job that starts from there goes on in the middle of that superstep, and none before it is run again.
 //!
 //! | to see | look at |
 //! |---|---|
-//! | who decides what; pure but for its lock | [`turns`] |
+//! | who decides what; pure but for its lock | `turns.rs` |
 //! | the records on their way, in memory and beyond | `workset.rs`, `handed.rs` |
 //! | the stage that gives the workset to the body | `entry.rs` |
 //! | the stage that takes what the body returns | `exit.rs`, and what is common to both kinds of loop `back.rs` |
 //! | what the body may return | `returns.rs` |
 //! | the number of the superstep, for the body | `numbered.rs` |
-//! | when a loop is over although something comes back | [`until`] |
+//! | when a loop is over although something comes back | `until.rs` |
 //! | the solution set of a delta loop | `solution.rs` |
 //! | how they are put around a body | `chain.rs`, `delta.rs` |
 
