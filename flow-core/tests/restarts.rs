@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
 use flow_core::prelude::*;
-use flow_core::stage::split_mix;
 use flow_core::testing::SimFs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -68,41 +67,4 @@ fn a_rate_is_that_of_the_run() {
     let report = job.restart(1, Millis(1)).run().unwrap();
     assert_eq!((report.restarts, out.take().len()), (1, 10));
     assert!(report.elapsed < Duration::from_millis(1_000), "ten records take no time: {:?}", report.elapsed);
-}
-
-/// The input of count windows ends while they are being written to a checkpoint: what is left over leaves then, and the checkpoint has it as it was.
-#[test]
-fn count_windows_that_end_while_they_are_written() {
-    const KEYS: u64 = 400;
-    let mut restored = 0;
-    for seed in 0..150u64 {
-        let (storage, out, mut drawn) = (Arc::new(SimFs::new()), Collected::new(), seed);
-        for start in 0..=3 {
-            let random = split_mix(&mut drawn);
-            let job = Job::build("counted", |job| {
-                let numbers = source(generate(KEYS * 5, |n| n)).durable();
-                let windows = numbers.key_by(|n| n % KEYS).window(flow_core::window::count(3));
-                job.add(windows.aggregate(|a| a.collect()).map(|w| (w.key, w.value)).collect(&out));
-            });
-            let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _).deltas(random as u32 % 3);
-            let job = job.checkpoints(checkpoints).parallelism(1 + (random >> 8) as usize % 2).batch_size(64);
-            // Near the end: the last numbers are on their way.
-            let job = if start < 3 { job.crash_at(30 + (random >> 16) % 120) } else { job };
-            match job.simulate(random) {
-                Ok(report) => {
-                    restored += usize::from(report.restored.is_some());
-                    break;
-                }
-                Err(error) => assert_eq!(error.kind(), ErrorKind::Crash, "seed {seed}: {error}"),
-            }
-        }
-        let mut rows = out.take();
-        rows.sort_unstable();
-        let windows = |key| {
-            [vec![key, key + KEYS, key + 2 * KEYS], vec![key + 3 * KEYS, key + 4 * KEYS]].map(|w| (key, w))
-        };
-        let expected: Vec<_> = (0..KEYS).flat_map(windows).collect();
-        assert!(rows == expected, "seed {seed}: {} rows of {}", rows.len(), expected.len());
-    }
-    assert!(restored > 30, "{restored} went on from a checkpoint");
 }

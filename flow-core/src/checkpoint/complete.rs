@@ -67,8 +67,8 @@ impl Complete {
     }
 
     /// A piece of what is saved, which may be a position.
-    pub fn hear(&mut self, state: &str, slot: Slot, bytes: &[u8]) {
-        self.outside.acknowledgers.hear(state, slot, bytes);
+    pub fn hear(&mut self, id: u64, state: &str, slot: Slot, bytes: &[u8]) {
+        self.outside.acknowledgers.hear(id, state, slot, bytes);
     }
 
     /// A sink has staged something.

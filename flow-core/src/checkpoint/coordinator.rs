@@ -185,7 +185,7 @@ impl Coordinator {
                 self.complete.stage(StagedOutput { sink, instance, checkpoint: id, bytes });
             }
             News::Part { id, state, slot, bytes } if self.in_flight.expects(id) => {
-                self.complete.hear(&state, slot, &bytes);
+                self.complete.hear(id, &state, slot, &bytes);
                 self.in_flight.part(id, state, slot, bytes);
             }
             News::Keyed { id, state, whole } if self.in_flight.expects(id) => {

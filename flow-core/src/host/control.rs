@@ -178,7 +178,9 @@ mod tests {
         });
         let left = control.wait(Duration::from_millis(grace));
         let waited = begun.elapsed();
-        thread.map(|thread| thread.join().unwrap());
+        if let Some(thread) = thread {
+            thread.join().unwrap();
+        }
         (waited, left)
     }
 

@@ -80,7 +80,7 @@ pub(super) fn taking(
         guard(|| committers.commit_again(&due, ago, &settings.given_up))?;
         for source in acknowledgers.sources().collect::<Vec<_>>() {
             for (partition, position) in (0..).zip(topology.positions(&source)?.unwrap_or_default()) {
-                acknowledgers.hear(&source, Slot::Instance(partition), &position);
+                acknowledgers.hear(manifest.id, &source, Slot::Instance(partition), &position);
             }
         }
         guard(|| acknowledgers.acknowledge(manifest.id))?;

@@ -5,8 +5,10 @@
 
 use super::key_fn::{ByKey, ByPair, ByRef, KeyFn, KeyOf, KeyTypes};
 use super::operator::{OpError, Operator, Then};
+use super::proved::claim;
 use super::{Kind, Proved, Stream};
 use crate::stage::Meta;
+use crate::state::Keep;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
@@ -21,6 +23,34 @@ pub struct KeyedStream<X, K, C, F> {
 impl<X, K, C, F> KeyedStream<X, K, C, F> {
     pub(crate) fn of(chain: C, key: F) -> Self {
         KeyedStream { chain, key, typed: PhantomData }
+    }
+}
+
+claim! {
+    /// What can be state in a pipeline of mode `M`: [`Keep`]. `P` is found where it can: see [`proved`](super::proved).
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be state of a checkpointed pipeline: it cannot be written down and read back",
+        label = "state of type `{Self}`",
+        note = "derive `serde::Serialize` and `serde::Deserialize` for it"
+    )]
+    pub trait KeptIn<P, M> for X where Keep<M>
+}
+
+/// What `dataflow!` asks in checkpointed pipelines where the user's own word is, so that nothing behind it says so once more.
+impl<X, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
+    /// The operator behind it keeps a `T` for each key.
+    #[doc(hidden)]
+    pub fn kept<T: KeptIn<P, K::Mode>, P>(self) -> KeyedStream<X, K, Proved<P, C>, F> {
+        KeyedStream::of(self.chain, self.key)
+    }
+
+    /// The operator behind it keeps the keys.
+    #[doc(hidden)]
+    pub fn kept_key<P>(self) -> KeyedStream<X, K, Proved<P, C>, F>
+    where
+        F::Key: KeptIn<P, K::Mode>,
+    {
+        KeyedStream::of(self.chain, self.key)
     }
 }
 

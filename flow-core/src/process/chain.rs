@@ -87,6 +87,15 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
     where
         P: Process<F::Key, F::Value, K::Stamp, State: Keep<K::Mode>>,
     {
+        self.process_kept(process)
+    }
+
+    /// The same, where it has been asked already whether its state can be kept.
+    #[track_caller]
+    pub(super) fn process_kept<P>(self, process: P) -> ProcessOf<X, K, C, F, P>
+    where
+        P: Process<F::Key, F::Value, K::Stamp>,
+    {
         let (edge, meta) = (EdgeRef::fresh(), Meta::new("process"));
         Stream::of(Processed { prev: self.chain, key: self.key, process, edge, meta, mode: PhantomData })
     }

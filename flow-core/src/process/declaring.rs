@@ -148,4 +148,14 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, D, P, O, E, T, Q>
     {
         self.stream.process(self.closures)
     }
+
+    /// The same, where [`KeyedStream::kept`] has asked for each state.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn done_kept(self) -> ProcessOf<X, K, C, F, Closures<D, P, O, E, T, Q>>
+    where
+        Closures<D, P, O, E, T, Q>: Process<F::Key, F::Value, K::Stamp>,
+    {
+        self.stream.process_kept(self.closures)
+    }
 }

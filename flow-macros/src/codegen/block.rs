@@ -1,16 +1,18 @@
 //! The block of a process, as calls of the builder.
 
+use super::chain::in_parens;
 use super::expr::{Mode, rewritten};
 use crate::ast::{Block, Handler, State};
 use crate::plan::Values;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
+use syn::spanned::Spanned;
 use syn::{Expr, Pat, parse_quote};
 
 /// Input: `{ let mut last: Option<f64> = None; on_event(|e, ctx| …); }`, at `process`
 /// Output: `.declare((Named("last", Plain(move || -> Option<f64> { None })), ())).on_event(move |(mut last, ()), e, ctx| …).done()`
-pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
+pub(super) fn process(at: Span, block: &Block, values: &Values, kept: bool) -> TokenStream {
     let ours = |method: &str| Ident::new(method, at.resolved_at(Span::mixed_site()));
     let apart = !block.sides.is_empty();
     let declare = ours(if block.shared.is_some() { "declare_beside" } else { "declare" });
@@ -26,11 +28,36 @@ pub(super) fn process(at: Span, block: &Block, values: &Values) -> TokenStream {
     // What is done with a record says what is emitted.
     let place = |one: &&Handler| RECORDS.iter().position(|name| one.name == name).unwrap_or(RECORDS.len());
     handlers.sort_by_key(place);
-    let handlers = handlers.into_iter().map(|one| handler(one, block, values));
+    let handlers = handlers.into_iter().map(|one| handler(at, one, block, values));
+    let kept = kept && !apart && block.shared.is_none() && block.states.iter().all(is_said);
+    let asked = block.states.iter().filter(|_| kept).map(|State { ty, .. }| {
+        let at = ty.span().resolved_at(Span::mixed_site());
+        quote_spanned!(at=> .kept::<#ty, _>())
+    });
     // With the user's own span, not one of the macro's: this call is the place that errors of the run name.
-    let done = Ident::new(if apart { "apart" } else { "done" }, at);
+    let done = if apart {
+        "apart"
+    } else if kept {
+        "done_kept"
+    } else {
+        "done"
+    };
+    let done = Ident::new(done, at);
     let done = quote_spanned!(at=> #done());
-    quote!(.#declare(#states #shared) #clock #sides #(#handlers)* .#done)
+    quote!(#(#asked)* .#declare(#states #shared) #clock #sides #(#handlers)* .#done)
+}
+
+/// Whether all of the type of a state is said: of one with a function rustc finds the rest.
+fn is_said(state: &State) -> bool {
+    fn infers(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => infers(group.stream()),
+            TokenTree::Ident(ident) => ident == "_" || ident == "impl",
+            TokenTree::Punct(punct) => punct.as_char() == '_',
+            TokenTree::Literal(_) => false,
+        })
+    }
+    !state.is_functional() && !infers(state.ty.to_token_stream())
 }
 
 /// Of these the one that there is says what type the results have.
@@ -76,7 +103,7 @@ fn declared(state: &State, values: &Values) -> TokenStream {
 /// A closure that leaves a state alone is no mistake, so each is looked at. What has a time to live is written through its name.
 ///
 /// What every instance has is in a pair with the states of a key, which `on_broadcast` has not.
-fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
+fn handler(at: Span, one: &Handler, block: &Block, values: &Values) -> TokenStream {
     let mut closure = one.closure.clone();
     let of_key = one.name != "on_broadcast";
     let states: &[State] = if of_key { &block.states } else { &[] };
@@ -105,7 +132,9 @@ fn handler(one: &Handler, block: &Block, values: &Values) -> TokenStream {
     // Nothing else would say what type the results have.
     let nothing = (FIRST.iter().any(|first| name == first) && !block.emits())
         .then(|| quote_spanned!(name.span()=> ::<::flow_core::__rt::EmitsNothing, _, _>));
-    quote!(.#name #nothing (#closure))
+    // What is wrong with what is declared is told of all that is in front of the next call: so this one ends at the operator.
+    let closure = in_parens(at, closure);
+    quote!(.#name #nothing #closure)
 }
 
 /// Input: `let _ = &last;` and `{ ctx.emit(1) }`

@@ -15,8 +15,12 @@ use syn::{Expr, GenericArgument, PathArguments, Type, spanned::Spanned};
 pub(super) fn statement(chain: &ChainPlan, plan: &Plan) -> TokenStream {
     let scope = chain.scope.as_ref().map(|scope| quote!(::flow_core::__rt::scope(#scope);));
     let mut expr = start(&chain.start, plan);
+    let mut before = None;
     for one in &chain.calls {
-        expr = call(expr, one, plan);
+        // A key that cannot be kept is told where it is made, if that is in the same statement.
+        let key = before.filter(|_| one.kept).unwrap_or(&one.call.name).span();
+        expr = call(expr, one, key, plan);
+        before = (one.call.name == "key_by").then_some(&one.call.name);
     }
     let end = end(chain, expr);
     quote!(#scope #end)
@@ -102,13 +106,15 @@ fn stream(one: &StreamRef) -> TokenStream {
 ///
 /// Input: `.window(session_by(|e| e.gap))`
 /// Output: `expr.window_of(|records| session_by(records.each(move |e| e.gap)))`
-fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
+fn call(expr: TokenStream, one: &CallPlan, key: Span, plan: &Plan) -> TokenStream {
     let Call { name, turbofish, args, named, paren } = one.call;
+    let kept = one.kept.then(|| Ident::new("kept_key", key.resolved_at(Span::mixed_site())));
+    let kept = kept.map(|kept| quote!(.#kept()));
     if let Some(block) = block_of(one) {
-        let process = super::block::process(name.span(), &block, &plan.values);
+        let process = super::block::process(name.span(), &block, &plan.values, one.kept);
         let boxed = one.boxed.then(|| Ident::new("boxed", name.span().resolved_at(Span::mixed_site())));
         let boxed = boxed.map(|boxed| quote!(.#boxed()));
-        return quote!(#expr #process #boxed);
+        return quote!(#expr #kept #process #boxed);
     }
     let mode = match one.row {
         Some(row) if row.output == Output::Window && args.iter().any(has_closure) => Mode::Records,
@@ -145,7 +151,7 @@ fn call(expr: TokenStream, one: &CallPlan, plan: &Plan) -> TokenStream {
     };
     let unkeyed = one.unkeyed.then(|| ours("unkeyed"));
     let boxed = one.boxed.then(|| ours("boxed"));
-    quote!(#expr #unkeyed.#name #turbofish #args #(#setters)* #boxed)
+    quote!(#expr #unkeyed #kept.#name #turbofish #args #(#setters)* #boxed)
 }
 
 /// The block of a process that is written in the pipeline.

@@ -68,6 +68,8 @@ pub(crate) struct CallPlan<'a> {
     pub row: Option<&'static Operator>,
     /// The key is dropped in front of this call.
     pub unkeyed: bool,
+    /// It keeps what is written to checkpoints, for each key: whether key and states can be is asked where they stand.
+    pub kept: bool,
     /// The type has grown long: it is boxed behind this call.
     pub boxed: bool,
 }
@@ -144,7 +146,9 @@ fn chain<'a>(
             Op::Source(_) | Op::Function { .. } | Op::Opaque => return None,
         };
         let unkeyed = graph.node(*id).input.shape == Shape::Keyed && row.is_some_and(Operator::drops_key);
-        Some(CallPlan { call, row, unkeyed, boxed: boxed.contains(id) })
+        let keeps = ast.wishes.checkpointed.is_some() && row.is_some_and(|row| row.stateful);
+        let kept = keeps && graph.node(*id).input.shape == Shape::Keyed;
+        Some(CallPlan { call, row, unkeyed, kept, boxed: boxed.contains(id) })
     });
     ChainPlan {
         scope: (segment.opens && !begins_nowhere(graph, segment)).then(|| segment.scope.clone()),

@@ -86,7 +86,7 @@ fn a_checkpointed_pipeline() {
                 scope("rides");
                 let rides = source(csv::<Ride>(rides)).durable();
                 scope("counts");
-                let counts = rides.key_by(|r| r.city).count();
+                let counts = rides.key_by(|r| r.city).kept_key().count();
                 scope("counts");
                 let __end_1 = counts.sink(csv_files(out));
                 __job.was("counts", "per_city");

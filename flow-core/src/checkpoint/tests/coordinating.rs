@@ -1,7 +1,7 @@
 //! The coordinator by itself: told news and the time by hand.
 
 use super::*;
-use crate::checkpoint::{Committers, Coordinator, Savepoints, Tracked};
+use crate::checkpoint::{Acknowledge, Committers, Coordinator, Savepoints, Tracked};
 use crate::error::ErrorKind;
 use crate::testing::Failure;
 use crate::time::Millis;
@@ -30,25 +30,65 @@ impl Committer for Log {
     }
 }
 
+/// A source that says what is acknowledged.
+impl Acknowledge for Log {
+    fn acknowledge(&mut self, checkpoint: u64, positions: &[Vec<u8>]) -> Result<()> {
+        let positions: Vec<_> = positions.iter().map(|at| String::from_utf8_lossy(at)).collect();
+        self.0.lock().unwrap().push(format!("acknowledge {checkpoint}: {}", positions.join(" ")));
+        Ok(())
+    }
+}
+
 /// One that takes a checkpoint each 100 ticks and gives up after 1,000, of one stage with one instance; and the way from there.
 fn one_stage(disk: &SimFs) -> (Coordinator, Saves, Log) {
+    let (coordinator, saves, log) = instances(disk, 1);
+    (coordinator, saves.into_iter().next().unwrap(), log)
+}
+
+/// The same with so many instances, which read so many partitions.
+fn instances(disk: &SimFs, count: usize) -> (Coordinator, Vec<Saves>, Log) {
     let (store, newest) = open(disk, 2);
     let settings = Checkpoints::in_storage(Arc::new(disk.clone())).every(Millis(100)).timeout(Millis(1_000));
-    let stage = Tracked {
+    let instance = |instance| Tracked {
         stage: "stage".into(),
-        instance: 0,
-        instances: 1,
+        instance,
+        instances: count,
         ended: false,
         finished: false,
         schema: "".into(),
     };
-    let (mut committers, log) = (Committers::default(), Log::default());
+    let (mut committers, mut acknowledgers, log) =
+        (Committers::default(), Acknowledgers::default(), Log::default());
     committers.add("sink".into(), Box::new(log.clone()));
-    let outside = Outside { committers, acknowledgers: Acknowledgers::default() };
+    acknowledgers.add("source".into(), Box::new(log.clone()), count);
+    let outside = Outside { committers, acknowledgers };
     let clock = Arc::new(VirtualClock::new());
-    let coordinator = Coordinator::new(store, newest, settings, vec![stage], outside, Arc::default(), clock);
-    let saves = Saves::new(coordinator.inbox().clone(), coordinator.orders().clone(), 0, 0);
+    let tasks = (0..count).map(instance).collect();
+    let coordinator = Coordinator::new(store, newest, settings, tasks, outside, Arc::default(), clock);
+    let way = |at| Saves::new(coordinator.inbox().clone(), coordinator.orders().clone(), at, at);
+    let saves = (0..count).map(way).collect();
     (coordinator, saves, log)
+}
+
+/// One partition ends while a checkpoint is in flight that it has passed: what it read since is in no checkpoint, and stays where it comes from.
+#[test]
+fn what_a_source_has_read_behind_a_checkpoint_is_not_acknowledged_with_it() {
+    let (mut coordinator, saves, log) = instances(&SimFs::new(), 2);
+    coordinator.work(100).unwrap();
+    for (partition, saves) in saves.iter().enumerate() {
+        saves.operator(1, "source", format!("{partition}:5").into());
+    }
+    saves[0].saved(1);
+    saves[0].last("source", b"0:end".to_vec());
+    saves[0].ended();
+    saves[1].saved(1);
+    coordinator.work(101).unwrap();
+    assert_eq!(log.all(), ["acknowledge 1: 0:5 1:5"]);
+    coordinator.work(200).unwrap();
+    saves[1].operator(2, "source", b"1:8".to_vec());
+    saves[1].saved(2);
+    coordinator.work(201).unwrap();
+    assert_eq!(log.all()[1..], ["acknowledge 2: 0:end 1:8"]);
 }
 
 /// What `wait` says, unless it waits for ever.
