@@ -94,7 +94,7 @@ where
         self.table.page(cx.space(&self.meta)?, hash_of)
     }
 
-    /// Calls `f` for `item` with the state of the key that `is` the item's, made with `insert` where there is none, and passes on
+    /// Calls `f` for `item` with the state of the key that `is` the item's, or with `fresh` where there is none, and passes on
     /// what it emits. Room for a new key has been reserved.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "two of three closures borrow what the last uses up")]
@@ -105,10 +105,11 @@ where
         stamp: S,
         item: I,
         is: impl Fn(&I, &K) -> bool,
-        insert: impl FnOnce(&I) -> (K, St),
+        own: impl FnOnce(&I) -> K,
+        fresh: St,
         f: impl FnOnce(I, &mut St, &mut Context<'_, K, O, S, P>) -> Result<(), OpError>,
     ) {
-        let (key, state) = self.table.entry(hash, |k| is(&item, k), &keys.same, || insert(&item));
+        let (key, state) = self.table.entry(hash, |k| is(&item, k), &keys.same, || own(&item), || fresh);
         let (out, around) = (&mut self.out, &mut self.around);
         let mut cx = Context { key, hash, same: &keys.same, stamp, out, around, clear: false };
         let called = f(item, state, &mut cx);
@@ -212,8 +213,9 @@ where
                 let stamp = S::of(if time == In::Event { at } else { self.around.watermark });
                 self.table.reserve(1, &keys.hash);
                 let (is, fresh) = (|own: &K, k: &K| (keys.same)(own, k), new(user));
-                let insert = |own: &K| (own.clone(), fresh);
-                self.call(keys, hash, stamp, key, is, insert, |_, state, cx| f(user, (time, at), state, cx));
+                let call =
+                    |_, state: &mut St, cx: &mut Context<'_, K, O, S, P>| f(user, (time, at), state, cx);
+                self.call(keys, hash, stamp, key, is, K::clone, fresh, call);
             }
         }
         Fire::Paused

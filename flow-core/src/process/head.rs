@@ -112,9 +112,9 @@ where
             }
             let Some((hash, route, rest, stamp)) = items.next() else { return };
             let fresh = process.state();
-            let insert = |route: &(F::Route, F::Rest)| (key.key(&route.0), fresh);
+            let own = |route: &(F::Route, F::Rest)| key.key(&route.0);
             let is = |item: &(F::Route, F::Rest), k: &F::Key| key.is(&item.0, k);
-            core.call(&keys, hash, stamp, (route, rest), is, insert, |(route, rest), state, cx| {
+            core.call(&keys, hash, stamp, (route, rest), is, own, fresh, |(route, rest), state, cx| {
                 process.event(key.value(route, rest), state, cx)?;
                 settle::<F::Key, F::Value, P, S>(process, state, cx);
                 Ok(())

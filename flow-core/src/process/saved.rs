@@ -82,7 +82,7 @@ where
                     is_restored(hash);
                     watch(&mut state, hash, around);
                     table.reserve(1, &keys.hash);
-                    table.entry(hash, |_| false, |_, _| false, || (key, state));
+                    table.insert(hash, (key, state));
                 }
                 SHARED => shared(value)?,
                 PAGES => {}

@@ -55,7 +55,7 @@ impl Head<u64> for Counting {
     fn items(&mut self, _: usize, items: &mut std::vec::IntoIter<u64>, n: usize) {
         self.table.reserve(n, hash_key);
         for key in items.by_ref().take(n) {
-            self.table.entry(hash_key(&key), |k| *k == key, |a, b| a == b, || (key, 0)).1 += 1;
+            self.table.entry(hash_key(&key), |k| *k == key, |a, b| a == b, || key, || 0).1 += 1;
             self.behind.0.lock().expect("a log").1 += 1;
         }
     }
@@ -88,7 +88,7 @@ impl Head<u64> for Hoarding {
     fn items(&mut self, _: usize, items: &mut std::vec::IntoIter<u64>, n: usize) {
         self.table.reserve(n, in_one_group);
         for key in items.by_ref().take(n) {
-            self.table.entry(in_one_group(&key), |k| *k == key, |a, b| a == b, || (key, vec![7; 1024]));
+            self.table.entry(in_one_group(&key), |k| *k == key, |a, b| a == b, || key, || vec![7; 1024]);
             self.behind.0.lock().expect("a log").1 += 1;
         }
     }

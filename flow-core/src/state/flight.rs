@@ -14,8 +14,12 @@ use crate::error::Result;
 /// Records that are looked at together.
 const CHUNK: usize = 256;
 
-/// Units that writing a record costs: see [`Flights::more`].
+/// Units that writing a record costs for each 64 bytes of it: see [`Flights::more`].
 const COST: usize = 16;
+
+fn cost(bytes: usize) -> usize {
+    COST * (bytes / 64).max(1)
+}
 
 /// The first byte of the keys of records, and of notes, which is the next.
 #[derive(Clone, Copy)]
@@ -151,7 +155,7 @@ impl Flight {
             if let Some((group, (_, records))) = group_of(key).zip(kind.apart(value)) {
                 out.put_records(section, group, records);
             }
-            *left = left.saturating_sub(COST);
+            *left = left.saturating_sub(cost(value.len()));
             next = (*left == 0).then(|| behind(key));
             next.is_none()
         })?;
@@ -165,11 +169,14 @@ impl Flight {
         let (mut noted, end) = (Vec::new(), kind.notes_of(*interval + 1));
         snapshot.scan(&notes.clone(), &end, &mut |key, _| {
             noted.push(key.to_vec());
-            *left = left.saturating_sub(COST);
-            *left > 0 && noted.len() < CHUNK
+            noted.len() < CHUNK
         })?;
         let mut found = Vec::new();
         for note in &noted {
+            if *left == 0 {
+                break;
+            }
+            *left = left.saturating_sub(COST);
             let key = [&[kind.records], note.get(5..).unwrap_or_default()].concat();
             if let Some(group) = group_of(&key)
                 && !*whole
@@ -177,6 +184,7 @@ impl Flight {
                 && let Some((_, records)) = kind.apart(&found)
             {
                 out.put_records(section, group, records);
+                *left = left.saturating_sub(cost(found.len()));
             }
             changes.remove(note);
             *notes = behind(note);

@@ -106,12 +106,12 @@ impl<'a> Both<'a> {
                 self.table.reserve(keys.len(), |k| hash(width, *k));
                 for key in keys {
                     let mut value = self.map.get(&key).cloned().unwrap_or_default();
-                    let insert = || (key, String::new());
-                    let entry = self.table.entry(hash(width, key), |k| *k == key, |a, b| a == b, insert);
+                    let entry =
+                        self.table.entry(hash(width, key), |k| *k == key, |a, b| a == b, || key, String::new);
                     assert_eq!(*entry, (key, value.clone()));
                     self.next(&mut value);
                     self.table
-                        .entry(hash(width, key), |k| *k == key, |a, b| a == b, || unreachable!())
+                        .entry(hash(width, key), |k| *k == key, |a, b| a == b, || key, || unreachable!())
                         .1
                         .clone_from(&value);
                     self.map.insert(key, value);
@@ -247,9 +247,9 @@ fn entries_of_one_hash_pass_each_other() {
     let mut table = open(1, Some((&MapBackend::with_limit(0), 0)));
     let hash_of = |key: &u64| hash(1, *key);
     table.reserve(1, hash_of);
-    table.entry(0, |k| *k == 1, |a, b| a == b, || (1, "one".to_owned()));
+    table.entry(0, |k| *k == 1, |a, b| a == b, || 1, || "one".to_owned());
     table.reserve(1, hash_of);
-    table.entry(0, |k| *k == 2, |a, b| a == b, || (2, "two".to_owned()));
+    table.entry(0, |k| *k == 2, |a, b| a == b, || 2, || "two".to_owned());
     assert!(table.find(0, |k| *k == 1).is_some());
     table.reserve(1, hash_of);
     for (key, value) in [(1, "one"), (2, "two")] {
@@ -270,12 +270,12 @@ fn changes_are_few_bytes() {
     };
     table.reserve(100_000, hash);
     for key in 0..100_000u64 {
-        table.entry(hash(&key), |k| *k == key, |a, b| a == b, || (key, key));
+        table.entry(hash(&key), |k| *k == key, |a, b| a == b, || key, || key);
     }
     let whole = bytes(&mut table, true);
     assert_eq!(bytes(&mut table, false), 0);
     for key in (0..100_000u64).step_by(100) {
-        table.entry(hash(&key), |k| *k == key, |a, b| a == b, || (key, key)).1 += 1;
+        table.entry(hash(&key), |k| *k == key, |a, b| a == b, || key, || key).1 += 1;
     }
     let changes = bytes(&mut table, false);
     assert!(changes * 20 <= whole, "{changes} of {whole}");
@@ -287,7 +287,7 @@ fn changes_are_few_bytes() {
         for key in 0..100_000u64 {
             if table.len() > 10 && table.remove(hash(&key), |k| *k == key, hash).is_none() {
                 table.reserve(1, hash);
-                table.entry(hash(&key), |k| *k == key, |a, b| a == b, || (key, key));
+                table.entry(hash(&key), |k| *k == key, |a, b| a == b, || key, || key);
                 table.remove(hash(&key), |k| *k == key, hash);
             }
         }
@@ -308,7 +308,7 @@ fn a_value_that_cannot_be_written() {
     }
     let mut table = KeyTable::<u64, Never, Durable>::default();
     table.reserve(1, hash_key);
-    table.entry(hash_key(&1u64), |_| false, |_, _| false, || (1, Never));
+    table.insert(hash_key(&1u64), (1, Never));
     let groups = Groups::in_memory(true, &[0], Had::default());
     table.begin_save(&groups, Part::Head, hash_key).unwrap();
     assert!(table.save_more(&mut 1000));

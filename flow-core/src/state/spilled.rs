@@ -252,11 +252,17 @@ impl<K, V> Over<K, V> {
         taken
     }
 
-    /// The same, or `new`, whose key is asked for.
+    /// The same of this key, or it with a new value.
     #[cold]
     #[inline(never)]
-    pub fn take_or(&mut self, hash: u64, new: (K, V), same: impl Fn(&K, &K) -> bool) -> (K, V) {
-        self.take(hash, &|key| same(key, &new.0)).unwrap_or(new)
+    pub fn take_or(
+        &mut self,
+        hash: u64,
+        key: K,
+        same: impl Fn(&K, &K) -> bool,
+        value: impl FnOnce() -> V,
+    ) -> (K, V) {
+        self.take(hash, &|other| same(other, &key)).unwrap_or_else(|| (key, value()))
     }
 
     /// Reads the value of an entry that is taken out.

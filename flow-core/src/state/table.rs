@@ -156,7 +156,8 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         }
     }
 
-    /// The value of a key, made with `insert` when there is none.
+    /// The value of a key, which is made with `value` when there is none. `is` looks at the key that is asked for where the caller has it, `same` at
+    /// what `key` makes of it.
     ///
     /// # Panics
     /// When room for a new key has not been reserved.
@@ -166,15 +167,25 @@ impl<K, V, M: Mode> KeyTable<K, V, M> {
         hash: u64,
         is: impl Fn(&K) -> bool,
         same: impl Fn(&K, &K) -> bool,
-        insert: impl FnOnce() -> (K, V),
+        key: impl FnOnce() -> K,
+        value: impl FnOnce() -> V,
     ) -> &mut (K, V) {
         let KeyTable { slots, spilled, .. } = self;
         let make = || match spilled.get().and_then(Spilled::on) {
             // What is asked for is what would be new: so nothing of the caller's has to lie in memory for the call.
-            Some(over) => over.take_or(hash, insert(), same),
-            None => insert(),
+            Some(over) => over.take_or(hash, key(), same, value),
+            None => (key(), value()),
         };
         slots.view().entry(spread(hash), |e| is(&e.0), make).1
+    }
+
+    /// Puts in a key that is not there.
+    ///
+    /// # Panics
+    /// When room for it has not been reserved.
+    #[inline]
+    pub fn insert(&mut self, hash: u64, entry: (K, V)) {
+        self.slots.put(spread(hash), entry, true);
     }
 
     /// Takes a key out, if it is there.

@@ -44,7 +44,7 @@ proptest! {
             table.reserve(batch.len(), |k| hash(width, *k));
             for (i, key) in batch.iter().enumerate() {
                 table.prefetch(hash(width, *key));
-                step(&mut table.entry(hash(width, *key), |k| k == key, |a, b| a == b, || (*key, String::new())).1, i);
+                step(&mut table.entry(hash(width, *key), |k| k == key, |a, b| a == b, || *key, String::new).1, i);
                 step(map.entry(*key).or_insert_with(String::new), i);
                 if key % 3 == 0 {
                     let gone = key * 7 % 400;
@@ -111,7 +111,7 @@ proptest! {
 fn a_table_is_never_full() {
     let mut table = KeyTable::<u64, ()>::default();
     for key in 0..100u64 {
-        table.entry(hash_key(&key), |k| *k == key, |a, b| a == b, || (key, ()));
+        table.entry(hash_key(&key), |k| *k == key, |a, b| a == b, || key, || ());
     }
 }
 

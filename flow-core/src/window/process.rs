@@ -249,8 +249,13 @@ where
             Either::A(Windowed { key, start, end, value }) => {
                 let (of, hash) = (&self.key, self.key.hash(&key));
                 self.states.reserve(1, |k| of.hash(k));
-                let insert = || (key.clone(), self.init.clone());
-                let (_, state) = self.states.entry(hash, |k| of.same(k, &key), |a, b| of.same(a, b), insert);
+                let (_, state) = self.states.entry(
+                    hash,
+                    |k| of.same(k, &key),
+                    |a, b| of.same(a, b),
+                    || key.clone(),
+                    || self.init.clone(),
+                );
                 let emit = &mut |result| self.next.push(<P as Policy<U, F::Value>>::result(result), stamp);
                 // What has no size is not worth an entry.
                 let (bounds, forget) = ((start, end), &mut (size_of::<I>() == 0));

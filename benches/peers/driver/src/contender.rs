@@ -27,7 +27,7 @@ pub struct Peer {
 }
 
 /// Flow.
-pub static FLOW: Program = Program::new("peer-flow").one_each(&["w1", "w2", "w3", "w4", "w5"]);
+pub static FLOW: Program = Program::new("peer-flow").one_each(&["w1", "w2", "w3", "w4", "w5", "w8"]);
 
 static HAND: Program = Program::new("peer-hand").one_each(&["w1", "w2", "w3", "w4", "w5", "w8"]);
 static TIMELY: Program = Program::new("peer-timely");

@@ -131,7 +131,7 @@ where
                 duplicates.add(1);
                 *last = key.value(route, rest);
             } else {
-                table.entry(hash, |_| false, |_, _| false, || key.unite(route, rest));
+                table.insert(hash, key.unite(route, rest));
                 order.push(hash);
             }
         }

@@ -263,8 +263,13 @@ where
                 table.prefetch(*hash);
             }
             let Some((hash, route, rest, stamp)) = items.next() else { return };
-            let insert = || (key.key(&route), roll.start());
-            let (_, state) = table.entry(hash, |k| key.is(&route, k), |a, b| key.same(a, b), insert);
+            let (_, state) = table.entry(
+                hash,
+                |k| key.is(&route, k),
+                |a, b| key.same(a, b),
+                || key.key(&route),
+                || roll.start(),
+            );
             let (out_key, value) = key.unite(route, rest);
             match roll.roll(state, value) {
                 Ok(Some(out)) => next.push((out_key, out), stamp),

@@ -115,9 +115,9 @@ where
             match item {
                 Either::A((hash, key, value)) => {
                     let fresh = process.state();
-                    let insert = |item: &(Q, L)| (item.0.clone(), fresh);
+                    let own = |item: &(Q, L)| item.0.clone();
                     let is = |item: &(Q, L), key: &Q| item.0 == *key;
-                    core.call(&keys, hash, stamp, (key, value), is, insert, |(_, value), state, cx| {
+                    core.call(&keys, hash, stamp, (key, value), is, own, fresh, |(_, value), state, cx| {
                         process.event(value, state, shared, cx)?;
                         settle::<Q, L, B, P, S>(process, state, cx);
                         Ok(())

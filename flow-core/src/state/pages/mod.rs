@@ -14,16 +14,16 @@
 //! section 4 of a process    owner page  ->  elements      two little-endian u64s; the codec's sequence of what the owner keeps
 //! ```
 //!
-//! Of a checkpoint of changes only those that have changed. Owners have numbers, which are unique in a key group: larger than all that an
+//! Of a checkpoint of changes those that have changed, and where there is a store what lies there beside them. Owners have numbers, which are unique in a key group: larger than all that an
 //! instance has seen. Whoever goes, whether forgotten, replaced or taken out of the table, says by being dropped that its pages are gone. The store has them by
-//! 32 as `2 group^2 owner^8 page/32^8`, with notes as in `flight.rs` (`store.rs`).
+//! several as `2 group^2 owner^8 several^8`, with notes as in `flight.rs` (`store.rs`).
 
 mod pager;
 mod store;
 mod task;
 
 pub(super) use pager::{GonePages, write_gone};
-pub(crate) use pager::{Home, Pager};
+pub(crate) use pager::{Home, Pager, Together};
 #[cfg(test)]
 pub(crate) use pager::{Limits, with_limits};
 pub(super) use task::{Collected, during, section};

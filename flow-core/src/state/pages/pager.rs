@@ -22,9 +22,53 @@ pub(crate) struct Limits {
     pub page: usize,
     /// Elements of a page, at least and at most.
     pub elements: (usize, usize),
+    /// The same at least of a page of large elements.
+    pub large: usize,
 }
 
-const LIMITS: Limits = Limits { few: 16, inline: 512, page: 48, elements: (8, 1024) };
+/// Bytes of elements that are small, and of those that are not large.
+const SMALL: usize = 12;
+const MIDDLE: usize = 64;
+
+impl Limits {
+    /// How many elements, of about so many bytes each, a page has.
+    pub fn length(self, about: usize) -> usize {
+        let (least, most) = self.elements;
+        (self.page / about.max(1)).clamp(if about > MIDDLE { self.large } else { least }, most)
+    }
+}
+
+/// How many pages an owner has under one key of the store. So that what is read and written again beside a page that changes is no more than
+/// a few thousand bytes, it depends on how large the elements were when the owner began to have pages; the last two bits of its number say it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Together(u64);
+
+impl Together {
+    /// Of elements of about so many bytes.
+    pub fn of(about: usize) -> Self {
+        Together(if about <= SMALL {
+            0
+        } else if about <= MIDDLE {
+            1
+        } else {
+            2
+        })
+    }
+
+    /// How many pages the owner of this number has.
+    pub(super) fn pages(owner: u64) -> u64 {
+        match owner & 3 {
+            0 => FEW_BYTES,
+            1 => 4,
+            _ => 1,
+        }
+    }
+}
+
+/// Pages of small elements under one key.
+const FEW_BYTES: u64 = if cfg!(test) { 4 } else { 32 };
+
+const LIMITS: Limits = Limits { few: 16, inline: 512, page: 48, elements: (8, 1024), large: 4 };
 
 #[cfg(not(test))]
 fn limits() -> Limits {
@@ -124,12 +168,17 @@ impl Pager {
         self.lock().limits
     }
 
-    /// Where an owner in a group has its pages; a new one without a number.
-    pub fn home(&self, group: usize, owner: Option<u64>) -> Home {
+    /// Where an owner in a group has its pages.
+    pub fn home(&self, group: usize, owner: u64) -> Home {
         let mut inner = self.lock();
-        let owner = owner.unwrap_or(inner.next);
         inner.next = inner.next.max(owner.saturating_add(1));
         Home { pager: self.clone(), group, owner }
+    }
+
+    /// The same of a new one.
+    pub fn new_home(&self, group: usize, together: Together) -> Home {
+        let next = self.lock().next;
+        self.home(group, next.next_multiple_of(4) | together.0)
     }
 
     /// What has gone since this was asked last, with which [`Pager::write_gone`] is called; none where the checkpoint has to have all.

@@ -1,12 +1,12 @@
 //! Pages in the store of the state backend. What is to be changed there waits, so that many changes are written together; and who takes one
 //! page after the other out gets them from what has been read together.
 //!
-//! The store has [`TOGETHER`] neighbours under one key, their records one after the other: what it costs to write, read and remove something there
-//! is for the most part by key. Whoever changes some of them reads the others; a list that grows or is taken from the front does so at its ends alone.
+//! The store has neighbours under one key where they are small ([`Together`]), their records one after the other: what it costs to write, read and remove
+//! something small is for the most part by key. Whoever changes some of them reads the others; a list that grows or is taken from the front does so at its ends alone.
 
 use super::super::backend::{Changes, Space};
 use super::super::flight::{Flights, Kind};
-use super::pager::page_of;
+use super::pager::{Together, page_of};
 use crate::checkpoint::records::{Record, Records, broken};
 use crate::checkpoint::{Groups, Section};
 use crate::error::{Error, Result};
@@ -23,18 +23,24 @@ const WAITING: usize = 64;
 /// Bytes of pages that are read together, about.
 const AHEAD: usize = if cfg!(test) { 300 } else { 1 << 14 };
 
-/// Pages under one key.
-const TOGETHER: u64 = if cfg!(test) { 4 } else { 32 };
-
 /// A page of an owner in a group, and the key of it and its neighbours in the store.
 pub(super) type PageId = (u16, u64, u64);
 type StoreKey = [u8; 19];
 
 fn store_key((group, owner, page): PageId) -> StoreKey {
+    key_of_run(group, owner, page / Together::pages(owner))
+}
+
+/// The first key behind those of the pages of an owner up to `end`.
+fn key_behind(group: u16, owner: u64, end: u64) -> StoreKey {
+    key_of_run(group, owner, end.div_ceil(Together::pages(owner)))
+}
+
+fn key_of_run(group: u16, owner: u64, run: u64) -> StoreKey {
     let mut key = [KIND.records; size_of::<StoreKey>()];
     key[1..3].copy_from_slice(&group.to_be_bytes());
     key[3..11].copy_from_slice(&owner.to_be_bytes());
-    key[11..].copy_from_slice(&(page / TOGETHER).to_be_bytes());
+    key[11..].copy_from_slice(&run.to_be_bytes());
     key
 }
 
@@ -84,19 +90,29 @@ fn lost((group, owner, page): PageId, record: &[u8]) -> Error {
     )
 }
 
-/// Shows the pages in the records of neighbours of a group, and the record of each.
-fn each_of(group: u16, mut records: &[u8], mut each: impl FnMut(PageId, &[u8])) -> Result<()> {
+/// Shows the pages in `records`, which lie under the key of `page`, and the record of each.
+fn each_of(page: PageId, mut records: &[u8], mut each: impl FnMut(PageId, &[u8])) -> Result<()> {
+    let key = store_key(page);
     loop {
         let mut rest = Records(records);
-        let Some(record) = rest.next() else { return Ok(()) };
-        let Record::Put { key, .. } = record? else {
-            return Err(broken("what is in a store of pages is none"));
+        let found = match rest.next() {
+            None => return Ok(()),
+            Some(Ok(Record::Put { key, .. })) => page_of(key).map(|(owner, number)| (page.0, owner, number)),
+            Some(_) => None,
         };
-        let (owner, page) = page_of(key).ok_or_else(|| broken("a page in a store has no number"))?;
+        let found = found.filter(|found| store_key(*found) == key).ok_or_else(|| lost(page, records))?;
         let (own, others) = records.split_at(records.len() - rest.0.len());
-        each((group, owner, page), own);
+        each(found, own);
         records = others;
     }
+}
+
+/// A page of a store's key.
+fn first_page(key: &[u8]) -> Option<PageId> {
+    let key: &StoreKey = key.try_into().ok()?;
+    let number = |at: usize| key[at..at + 8].iter().fold(0u64, |n, byte| n << 8 | u64::from(*byte));
+    let owner = number(3);
+    Some((u16::from_be_bytes([key[1], key[2]]), owner, number(11).checked_mul(Together::pages(owner))?))
 }
 
 impl Stored {
@@ -149,7 +165,7 @@ impl Stored {
             return elements_of(page, waiting.record.as_deref().unwrap_or_default());
         }
         let mut found = Vec::new();
-        each_of(page.0, &self.stored(page)?, |other, record| {
+        each_of(page, &self.stored(page)?, |other, record| {
             if other == page {
                 found = record.to_vec();
             }
@@ -213,10 +229,10 @@ impl Stored {
     /// Writes neighbours of which these have changed.
     fn write(&self, key: &StoreKey, changed: &[(PageId, Waiting)], changes: &mut Changes) -> Result<()> {
         let mut records = Vec::new();
-        if changed.len() < TOGETHER as usize
-            && let Some((first, _)) = changed.first()
+        if let Some((first, _)) = changed.first()
+            && (changed.len() as u64) < Together::pages(first.1)
         {
-            each_of(first.0, &self.stored(*first)?, |page, record| {
+            each_of(*first, &self.stored(*first)?, |page, record| {
                 if !changed.iter().any(|(other, _)| *other == page) {
                     records.extend_from_slice(record);
                 }
@@ -268,10 +284,10 @@ impl Stored {
         let Stored { space: Some(space), waiting, ahead, .. } = self else {
             return Err(broken("a page has no store"));
         };
-        let behind = store_key((group, owner, end.saturating_add(TOGETHER - 1)));
+        let behind = key_behind(group, owner, end);
         let (mut bytes, mut read) = (0, Ok(()));
-        space.store.scan(&store_key(page), &behind, &mut |_, records| {
-            read = each_of(group, records, |page, record| {
+        space.store.scan(&store_key(page), &behind, &mut |key, records| {
+            read = each_of(first_page(key).unwrap_or(page), records, |page, record| {
                 bytes += record.len() + WAITING;
                 if !waiting.contains_key(&page) {
                     ahead.insert(page, record.to_vec());
@@ -285,14 +301,16 @@ impl Stored {
 
     /// These pages of an owner go; no more of them are looked at than there are.
     pub fn remove_found(&mut self, (group, owner): (u16, u64), pages: &Range<u64>) {
-        self.flush();
         let Some(space) = &self.space else { return };
-        let (mut found, mut read) = (Vec::new(), Ok(()));
-        let behind = store_key((group, owner, pages.end.saturating_add(TOGETHER - 1)));
+        let waiting = self.waiting.range((group, owner, pages.start)..(group, owner, pages.end));
+        let mut found: Vec<PageId> = waiting.map(|(page, _)| *page).collect();
+        let mut read = Ok(());
+        let first = (group, owner, pages.start);
         let scanned =
-            space.store.scan(&store_key((group, owner, pages.start)), &behind, &mut |_, records| {
-                read =
-                    each_of(group, records, |page, _| found.extend(pages.contains(&page.2).then_some(page)));
+            space.store.scan(&store_key(first), &key_behind(group, owner, pages.end), &mut |key, records| {
+                read = each_of(first_page(key).unwrap_or(first), records, |page, _| {
+                    found.extend(pages.contains(&page.2).then_some(page));
+                });
                 read.is_ok()
             });
         if let Err(error) = scanned.and(read) {

@@ -1,7 +1,7 @@
 //! What is being done with an entry while its parts are written or read.
 
 use super::PAGES;
-use super::pager::{Home, Limits, Pager, page_of};
+use super::pager::{Home, Limits, Pager, Together, page_of};
 use crate::checkpoint::records::{Part, broken};
 use crate::checkpoint::{Groups, Section};
 use crate::error::{Error, Result};
@@ -30,20 +30,27 @@ pub(crate) enum Task {
 pub(crate) struct Come {
     pages: Range<u64>,
     count: u64,
+    /// The sum of their numbers: so one that comes twice does not stand for another.
+    sum: u64,
 }
 
 impl Come {
     /// Whether it is these, as far as can be said without looking for each of them. So nobody goes through more pages than have come.
     fn are(&self, pages: &Range<u64>) -> bool {
-        self.pages == *pages && self.count >= pages.end.saturating_sub(pages.start)
+        let (count, ends) =
+            (pages.end.saturating_sub(pages.start), u128::from(pages.start) + u128::from(pages.end));
+        let sum = (ends.saturating_sub(1) * u128::from(count) / 2) as u64;
+        self.pages == *pages && (self.count, self.sum) == (count, sum)
     }
 }
 
 impl Task {
     /// A number for an owner that has none, where there may be pages.
-    pub fn home(&self) -> Option<Home> {
+    pub fn home(&self, together: Together) -> Option<Home> {
         match self {
-            Task::Save { pager, group, .. } | Task::Leave { pager, group } => Some(pager.home(*group, None)),
+            Task::Save { pager, group, .. } | Task::Leave { pager, group } => {
+                Some(pager.new_home(*group, together))
+            }
             _ => None,
         }
     }
@@ -62,10 +69,10 @@ impl Task {
     /// When it comes from a checkpoint in which some of them are missing, or from where there are no pages.
     pub fn known(&mut self, owner: u64, pages: &Range<u64>) -> Result<Home> {
         match self {
-            Task::Load { pager, group } => Ok(pager.home(*group, Some(owner))),
+            Task::Load { pager, group } => Ok(pager.home(*group, owner)),
             Task::Restore { pager, group, come, .. } => match come.remove(&owner) {
-                Some(come) if come.are(pages) => Ok(pager.home(*group, Some(owner))),
-                Some(Come { pages: Range { start, end }, count }) => {
+                Some(come) if come.are(pages) => Ok(pager.home(*group, owner)),
+                Some(Come { pages: Range { start, end }, count, .. }) => {
                     let what = format!("{count} have come, of {start} to {}", end.saturating_sub(1));
                     Err(missing((*group, owner), pages, &what))
                 }
@@ -189,10 +196,11 @@ impl Restoring {
     /// When it is none.
     pub fn page(&mut self, key: &[u8], elements: &[u8]) -> Result<()> {
         let (owner, page) = page_of(key).ok_or_else(|| broken("the key of a page is cut short"))?;
-        let come = self.come.entry(owner).or_insert(Come { pages: page..page, count: 0 });
+        let come = self.come.entry(owner).or_insert(Come { pages: page..page, count: 0, sum: 0 });
         come.pages = come.pages.start.min(page)..come.pages.end.max(page.saturating_add(1));
         come.count += 1;
-        let home = self.pager.home(self.group, Some(owner));
+        come.sum = come.sum.wrapping_add(page);
+        let home = self.pager.home(self.group, owner);
         if self.pager.has_store() {
             home.put(page, false, elements);
         } else {
@@ -216,7 +224,7 @@ impl Restoring {
     pub fn finish(self) -> usize {
         let nobodys = self.come.len() + self.found.len();
         for (owner, come) in self.come {
-            self.pager.home(self.group, Some(owner)).forget_found(come.pages);
+            self.pager.home(self.group, owner).forget_found(come.pages);
         }
         nobodys
     }

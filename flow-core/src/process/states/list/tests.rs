@@ -128,7 +128,7 @@ impl Both {
         let table = self.table(key);
         table.reserve(1, hash);
         let (list, count) =
-            &mut table.entry(hash(&key), |k| *k == key, |a, b| a == b, || (key, Default::default())).1;
+            &mut table.entry(hash(&key), |k| *k == key, |a, b| a == b, || key, Default::default).1;
         *count += 1;
         if let Some(ttl) = ttl {
             let before = own.len();
@@ -263,7 +263,7 @@ impl Both {
                         assert_eq!(value.0.at(ttl, Moment::ANEW.on(ttl)), 0);
                     }
                     table.reserve(1, hash);
-                    table.entry(hash(&key), |_| false, |_, _| false, || (key, value));
+                    table.insert(hash(&key), (key, value));
                 }
                 Ok(())
             };
@@ -304,7 +304,7 @@ impl Both {
 }
 
 /// Pages of few elements.
-const SMALL: Limits = Limits { few: 3, inline: 60, page: 40, elements: (2, 7) };
+const SMALL: Limits = Limits { few: 3, inline: 60, page: 40, elements: (2, 7), large: 2 };
 
 fn lists_are_the_same(ttl: Option<Ttl>, instances: usize, store: bool, actions: Vec<Do>) {
     with_limits(SMALL, || {

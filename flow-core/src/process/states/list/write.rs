@@ -9,7 +9,7 @@ use super::paged::{Header, Paged, ReadPage, checked, entry, packed, unpacked};
 use super::{Entry, ListState};
 use crate::checkpoint::records::broken;
 use crate::error::Result;
-use crate::state::pages::{Task, decode, encode, give_back, take_task};
+use crate::state::pages::{Task, Together, decode, encode, give_back, take_task};
 use serde_core::de::{DeserializeOwned, Deserializer, Error as _};
 use serde_core::ser::{Error as _, SerializeSeq, Serializer};
 use serde_core::{Deserialize, Serialize};
@@ -96,10 +96,9 @@ impl<T: Serialize> ListState<T> {
         };
         let about = about(&self.entries)?;
         if about * self.entries.len() > limits.inline
-            && let Some(home) = task.home()
+            && let Some(home) = task.home(Together::of(about))
         {
-            let length = (limits.page / about).clamp(limits.elements.0, limits.elements.1);
-            *paged = Some(Box::new(Paged::new(home, length as u64)));
+            *paged = Some(Box::new(Paged::new(home, limits.length(about) as u64)));
         }
         Ok(())
     }

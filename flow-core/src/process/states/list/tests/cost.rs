@@ -5,6 +5,7 @@ use crate::checkpoint::records::Part;
 use crate::checkpoint::{Groups, Had};
 use crate::error::Result;
 use crate::exchange::KEY_GROUPS;
+use crate::state::pages::{Pager, Together};
 use crate::state::{Changes, Space, StateBackend, StateRead, StateStore};
 use crate::testing::MapBackend;
 use std::sync::Arc;
@@ -41,6 +42,11 @@ impl StateStore for Counting {
     }
 }
 
+fn counting(bytes: &Arc<AtomicUsize>) -> Space {
+    let store = MapBackend::with_limit(0).begin("tested", 1).unwrap().open("table").unwrap();
+    Space::new(Box::new(Counting { store, bytes: Arc::clone(bytes) }), 0, |error| panic!("{error}"))
+}
+
 /// Bytes that a checkpoint takes.
 fn saved(table: &mut Table, whole: bool) -> usize {
     let all: Vec<usize> = (0..KEY_GROUPS).collect();
@@ -55,14 +61,11 @@ fn saved(table: &mut Table, whole: bool) -> usize {
 fn costs(elements: u64, store: bool) -> (usize, usize) {
     const UPDATES: usize = 500;
     let bytes = Arc::new(AtomicUsize::new(0));
-    let space = store.then(|| {
-        let store = MapBackend::with_limit(0).begin("tested", 1).unwrap().open("table").unwrap();
-        Space::new(Box::new(Counting { store, bytes: Arc::clone(&bytes) }), 0, |error| panic!("{error}"))
-    });
+    let space = store.then(|| counting(&bytes));
     let mut table = Table::default();
     table.page(space, hash).unwrap();
     table.reserve(1, hash);
-    let list = &mut table.entry(hash(&7), |k| *k == 7, |a, b| a == b, || (7, Default::default())).1.0;
+    let list = &mut table.entry(hash(&7), |k| *k == 7, |a, b| a == b, || 7, Default::default).1.0;
     (0..elements).for_each(|n| list.push(n));
     table.reserve(1, hash);
     let whole = saved(&mut table, true);
@@ -103,5 +106,22 @@ fn one_key_with_ten_million_list_elements_does_not_make_an_update_cost_more_than
         }
         // What stands with the key costs, and not the length.
         assert!(5 * many.0 <= 6 * thousand.0 && 5 * many.1 <= 6 * thousand.1, "{many:?}, {thousand:?}");
+    }
+}
+
+/// What lies beside a page under one key is small: large pages are neither written nor read again for others.
+#[test]
+fn pages_of_large_elements_cost_what_they_are() {
+    const PAGES: u64 = 40;
+    for (about, page) in [(1, 48), (12, 96), (13, 104), (64, 512), (65, 260), (10_000, 40_000)] {
+        let bytes = Arc::new(AtomicUsize::new(0));
+        let home = Pager::new(Some(counting(&bytes))).new_home(3, Together::of(about));
+        let elements = vec![7; page];
+        (0..PAGES).for_each(|n| home.put(n, true, &elements));
+        for n in 0..PAGES {
+            assert_eq!(home.take(n..PAGES).unwrap(), elements);
+        }
+        let (all, moved) = (page * PAGES as usize, bytes.load(Ordering::Relaxed));
+        assert!(moved <= 3 * all + 8_000, "{about}: {moved} bytes were moved for {all}");
     }
 }
