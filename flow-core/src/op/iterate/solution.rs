@@ -115,7 +115,7 @@ where
                 }
             } else {
                 changed.push(key.clone());
-                table.entry(hash, |_| false, |_, _| false, || (key, (came, true)));
+                table.insert(hash, (key, (came, true)));
                 order.push(hash);
             }
         }

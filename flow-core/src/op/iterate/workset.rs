@@ -56,7 +56,7 @@ impl<T: Spill> Workset<T> {
         if self.chunk.len() == self.chunk.capacity() {
             self.next_chunk(memory)?;
         }
-        self.size.look(self.chunk.len(), &record)?;
+        self.size.look(&record)?;
         self.chunk.push(record);
         Ok(())
     }
