@@ -398,7 +398,23 @@ fn operators_of_time_are_refused_in_a_body() {
         let asked = |n: i64| async move { n };
         job.add(source(from_iter(1..9i64)).iterate(3, |n| n.async_map(asked, Millis(900))).collect(&out));
     });
-    for (job, op) in [(timed, "event_time"), (limited, "rate_limit"), (asked, "async_map")] {
+    // A window of two supersteps.
+    let counted = Job::build("counted", |job| {
+        let counts = source(from_iter(0..10u64)).iterate(2, |n| n.window(count(4)).count().map(|w| w.value));
+        job.add(counts.collect(&Collected::new()));
+    });
+    let keyed = Job::build("keyed", |job| {
+        let counts = source(from_iter(0..10u64))
+            .iterate(2, |n| n.key_by(|n| *n).window(count(4)).count().map(|w| w.value));
+        job.add(counts.collect(&Collected::new()));
+    });
+    for (job, op) in [
+        (timed, "event_time"),
+        (limited, "rate_limit"),
+        (asked, "async_map"),
+        (counted, "count"),
+        (keyed, "count"),
+    ] {
         let error = soon(job, false).unwrap_err().to_string();
         let told =
             error.contains("in the body of a loop") && error.contains(op) && error.contains("loops.rs");

@@ -172,11 +172,12 @@ pub trait InSupersteps: Kind {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Superstep, R, M> {}
 
-/// In the body of a loop, `looped`, an operator that gives its records by time does not know to which superstep they belong: the job does not begin.
+/// In the body of a loop, `looped`, an operator that gives its records by time, or for records of several supersteps, does not know to which superstep they
+/// belong: the job does not begin.
 #[cold]
 pub(crate) fn refuse_in_loop(looped: bool, cx: &mut BuildCx, meta: &Meta) {
     if looped {
-        let what = "it stands in the body of a loop, where the watermark is the number of the superstep, and no other time is known";
+        let what = "it stands in the body of a loop, where each superstep is a batch by itself, and no time is known but its number";
         let error = Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at());
         cx.fail(error.note("put it before or behind the loop"));
     }

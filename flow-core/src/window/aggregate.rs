@@ -240,6 +240,7 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>, W: Windowing, P> WindowedStream<X, 
             lateness: self.lateness,
             edge: EdgeRef::fresh(),
             meta: Meta::new(op),
+            looped: K::Bounds::IS_LOOPED,
         };
         self.assign.chain(parts)
     }
@@ -254,7 +255,7 @@ impl<W: Assign> Windowing for W {
     type Kind<K: Kind> = K;
     type Chain<X, C, F, A, P, M> = WindowAgg<X, C, F, W, A, P, M>;
     fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> WindowAgg<X, C, F, W, A, P, M> {
-        let Parts { prev, key, aggregate, lateness, edge, meta } = parts;
+        let Parts { prev, key, aggregate, lateness, edge, meta, .. } = parts;
         WindowAgg { prev, key, assign: self, aggregate, lateness, edge, meta, types: PhantomData }
     }
 }

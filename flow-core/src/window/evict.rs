@@ -143,10 +143,10 @@ impl<W: Windowing, E: Evictor> Windowing for Evicting<W, E> {
     type Kind<K: Kind> = W::Kind<K>;
     type Chain<X, C, F, A, P, M> = W::Chain<X, C, F, Evicted<A, E>, P, M>;
     fn chain<X, C, F, A, P, M>(self, parts: Parts<C, F, A, P>) -> Self::Chain<X, C, F, A, P, M> {
-        let Parts { prev, key, aggregate, lateness, edge, meta } = parts;
+        let Parts { prev, key, aggregate, lateness, edge, meta, looped } = parts;
         let (evicted, faults) = (Counter::default(), Faults::default());
         let aggregate = Evicted { aggregate, evictor: self.evictor, evicted, faults, meta };
-        self.window.chain(Parts { prev, key, aggregate, lateness, edge, meta })
+        self.window.chain(Parts { prev, key, aggregate, lateness, edge, meta, looped })
     }
 }
 

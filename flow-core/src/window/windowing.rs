@@ -33,6 +33,8 @@ pub struct Parts<C, F, A, P> {
     pub edge: EdgeRef,
     /// Who it is.
     pub meta: Meta,
+    /// Whether it stands in the body of a loop.
+    pub looped: bool,
 }
 
 /// Elements are added one by one: any aggregate will do.

@@ -5,6 +5,7 @@ use super::{Clocked, NeverLate};
 use crate::aggregate::Aggregate;
 use crate::error::Result;
 use crate::op::key_fn::NoKey;
+use crate::op::kind::refuse_in_loop;
 use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Kind, Visit};
 use crate::stage::{BuildCx, HeadStage, Meta, Push};
@@ -166,9 +167,10 @@ where
     type Stamp = ();
     type Root = C::Root;
     fn build<N: Push<Row<X, F, A>, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let Parts { prev, key, aggregate, edge, meta, .. } = self.parts;
+        let Parts { prev, key, aggregate, edge, meta, looped, .. } = self.parts;
         let window = Clocked::<W>::described(&self.window.describe());
         let meta = cx.op(&meta, &format!("{window}: by the clock of each instance; [{}]", aggregate.name()));
+        refuse_in_loop(looped, cx, &meta);
         if !fits(cx, &meta, Millis(0), self.window.check().and(aggregate.check())) {
             return;
         }

@@ -5,6 +5,7 @@ use super::lifting::Lifting;
 use super::spec::Counted;
 use crate::aggregate::Aggregate;
 use crate::op::key_fn::NoKey;
+use crate::op::kind::refuse_in_loop;
 use crate::op::operator::OpError;
 use crate::op::{Chain, KeyFn, Kind, Visit};
 use crate::stage::{BuildCx, HeadStage, Push};
@@ -55,10 +56,11 @@ where
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let Parts { prev, key, aggregate, lateness, edge, meta } = self.parts;
+        let Parts { prev, key, aggregate, lateness, edge, meta, looped } = self.parts;
         let window = self.window;
         let note = format!("{}: the open windows of each key; [{}]", window.describe(), aggregate.name());
         let meta = cx.op(&meta, &note);
+        refuse_in_loop(looped, cx, &meta);
         if !fits(cx, &meta, lateness.allowed, window.check().and(aggregate.check())) {
             return;
         }

@@ -55,7 +55,7 @@ where
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let Parts { prev, key, aggregate, lateness, edge, meta } = self.parts;
+        let Parts { prev, key, aggregate, lateness, edge, meta, .. } = self.parts;
         let note = format!("{}: an ordered list a key; [{}]", self.gap.describe(), aggregate.name());
         let meta = cx.op(&meta, &note);
         if !fits(cx, &meta, lateness.allowed, self.gap.check().and(aggregate.check())) {

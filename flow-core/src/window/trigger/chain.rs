@@ -75,7 +75,7 @@ where
     type Stamp = C::Stamp;
     type Root = C::Root;
     fn build<N: Push<P::Emit, C::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let Parts { prev, key, aggregate, lateness, edge, meta } = self.parts;
+        let Parts { prev, key, aggregate, lateness, edge, meta, .. } = self.parts;
         let Triggered { window, rules, when } = self.windows;
         let (asks, name) = (G::ASKS, aggregate.name());
         let meta = cx.op(&meta, &format!("{}: {}; [{name}]", window.describe(), rules.describe(asks)));
