@@ -273,13 +273,6 @@ fn what_ends_the_body_ends_the_job() {
         error.contains("the body of the loop has ended before the loop") && error.contains("loops.rs"),
         "{error}"
     );
-    let job = Job::build("counted", |job| {
-        let counted = source(from_iter(0..9u64))
-            .iterate(3, |n| n.key_by(|_| ()).window(count(5)).aggregate(|a| a.count()).map(|w| w.value));
-        job.add(counted.collect(&out));
-    });
-    let error = job.run().unwrap_err().to_string();
-    assert!(error.contains("behind its last superstep"), "{error}");
 }
 
 /// Runs a job that is to end soon, on threads.
