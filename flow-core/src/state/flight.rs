@@ -8,17 +8,19 @@
 //! Numbers are big-endian. `records` and `notes` are bytes, by which several kinds of records lie in one store.
 
 use super::backend::{Changes, Space, StateRead};
+use crate::checkpoint::records::Records;
 use crate::checkpoint::{Groups, Section};
 use crate::error::Result;
 
-/// Records that are looked at together.
-const CHUNK: usize = 256;
+/// Notes that are looked at together.
+const CHUNK: usize = 64;
 
-/// Units that writing a record costs for each 64 bytes of it: see [`Flights::more`].
+/// Units that writing a record costs: see [`Flights::more`].
 const COST: usize = 16;
 
-fn cost(bytes: usize) -> usize {
-    COST * (bytes / 64).max(1)
+/// What it costs to write these, which lie under one key.
+fn cost(records: &[u8]) -> usize {
+    COST * Records(records).count()
 }
 
 /// The first byte of the keys of records, and of notes, which is the next.
@@ -152,10 +154,11 @@ impl Flight {
         let Some(from) = records else { return Ok(true) };
         let mut next = None;
         snapshot.scan(&from.clone(), &[kind.records + 1], &mut |key, value| {
+            *left = left.saturating_sub(COST);
             if let Some((group, (_, records))) = group_of(key).zip(kind.apart(value)) {
                 out.put_records(section, group, records);
+                *left = left.saturating_sub(cost(records).saturating_sub(COST));
             }
-            *left = left.saturating_sub(cost(value.len()));
             next = (*left == 0).then(|| behind(key));
             next.is_none()
         })?;
@@ -169,14 +172,11 @@ impl Flight {
         let (mut noted, end) = (Vec::new(), kind.notes_of(*interval + 1));
         snapshot.scan(&notes.clone(), &end, &mut |key, _| {
             noted.push(key.to_vec());
-            noted.len() < CHUNK
+            *left = left.saturating_sub(COST);
+            *left > 0 && noted.len() < CHUNK
         })?;
         let mut found = Vec::new();
         for note in &noted {
-            if *left == 0 {
-                break;
-            }
-            *left = left.saturating_sub(COST);
             let key = [&[kind.records], note.get(5..).unwrap_or_default()].concat();
             if let Some(group) = group_of(&key)
                 && !*whole
@@ -184,7 +184,7 @@ impl Flight {
                 && let Some((_, records)) = kind.apart(&found)
             {
                 out.put_records(section, group, records);
-                *left = left.saturating_sub(cost(found.len()));
+                *left = left.saturating_sub(cost(records).saturating_sub(COST));
             }
             changes.remove(note);
             *notes = behind(note);
