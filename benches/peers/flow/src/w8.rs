@@ -14,18 +14,10 @@ fn main() -> ExitCode {
 const ITSELF: u32 = u32::MAX;
 
 /// A vertex with the number of its edges, its rank, and what each edge has of that.
-#[derive(Clone, Debug)]
-struct Rank {
-    vertex: u32,
-    degree: u32,
-    rank: u64,
-    share: u64,
-}
+type Rank = (u32, u32, u64, u64);
 
-impl Rank {
-    fn new(vertex: u32, degree: u32, rank: u64) -> Self {
-        Rank { vertex, degree, rank, share: rank / u64::from(degree.max(1)) }
-    }
+fn ranked(vertex: u32, degree: u32, rank: u64) -> Rank {
+    (vertex, degree, rank, rank / u64::from(degree.max(1)))
 }
 
 dataflow! {
@@ -37,17 +29,17 @@ dataflow! {
         let ways = edges.union(vertices);
         let degrees = ways.key_by(|way| way.0).fold(0u32, |degree, way| *degree += u32::from(way.1 != ITSELF));
 
-        let ranks = degrees.map(|(v, degree)| Rank::new(v, degree, FIRST_RANK)).iterate(rounds = ROUNDS, |ranks| {
-            let given = ranks.key_by(|r| r.vertex).join(ways.key_by(|way| way.0)).lookup();
-            let given = given.map(|(v, (r, (_, to)))| if to == ITSELF { (v, 0, r.degree) } else { (to, r.share, 0) });
+        let ranks = degrees.map(|(v, degree)| ranked(v, degree, FIRST_RANK)).iterate(rounds = ROUNDS, |ranks| {
+            let given = ranks.key_by(|r| r.0).join(ways.key_by(|way| way.0)).lookup();
+            let given = given.map(|(v, (r, (_, to)))| if to == ITSELF { (v, 0, r.1) } else { (to, r.3, 0) });
             let sums = given.key_by(|g| g.0).fold((0u64, 0u32), |sum, g| {
                 sum.0 += g.1;
                 sum.1 += g.2;
             });
-            sums.map(|(v, (sum, degree))| Rank::new(v, degree, damp(sum)))
+            sums.map(|(v, (sum, degree))| ranked(v, degree, damp(sum)))
         });
 
-        let hashes = ranks.map(|r| rank_hash(u64::from(r.vertex), r.rank));
+        let hashes = ranks.map(|r| rank_hash(u64::from(r.0), r.2));
         hashes.aggregate(|a| (a.count(), a.wrapping_sum(|x| *x))).collect(&answer);
     }
 }
