@@ -5,7 +5,8 @@
 //! * the rate of a running sum and of windows by a million keys, with a checkpoint each second beside the same pipeline that is
 //!   not checkpointed, in interleaved pairs (`--pairs N`).
 //!
-//! All on one thread, which writes the state into memory: what a disk adds is not here. `--test` runs all with little.
+//! On one thread, which writes the state into memory, and as whole jobs on threads, whose files are synced. `--test` runs all with little,
+//! `--only pauses`, `rates` or `whole` a part.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,12 +26,20 @@ fn main() {
         let after = arguments.iter().skip_while(|argument| *argument != name).nth(1);
         after.and_then(|n| n.parse().ok()).unwrap_or(default)
     };
-    pauses(number("--keys", if test { 10_000 } else { 10_000_000 }));
+    let only = arguments.iter().skip_while(|argument| *argument != "--only").nth(1);
+    let wanted = |part: &str| only.is_none_or(|only| only == part);
+    if wanted("pauses") {
+        pauses(number("--keys", if test { 10_000 } else { 10_000_000 }));
+    }
     let (n, pairs) = if test { (10_000, 1) } else { (150_000_000, number("--pairs", 5)) };
-    rates("sum (W3)", pairs, &|host, lasts| sums(n, lasts).host_with(host).run());
-    rates("window (W4)", pairs, &|host, lasts| windows(n, lasts).host_with(host).run());
-    whole("sum (W3)", pairs, &|lasts| sums(n * 4, lasts));
-    whole("window (W4)", pairs, &|lasts| windows(n, lasts));
+    if wanted("rates") {
+        rates("sum (W3)", pairs, &|host, lasts| sums(n, lasts).host_with(host).run());
+        rates("window (W4)", pairs, &|host, lasts| windows(n, lasts).host_with(host).run());
+    }
+    if wanted("whole") {
+        whole("sum (W3)", pairs, &|lasts| sums(n * 4, lasts));
+        whole("window (W4)", pairs, &|lasts| windows(n, lasts));
+    }
 }
 
 /// Fills a table, writes it whole, changes one key in a hundred, and writes what has changed. Meanwhile there are elements of one key, so

@@ -87,6 +87,18 @@ fn the_bounds_of_all_integers() {
     assert_eq!(take(&bytes).unwrap(), ((low, high), &[][..]));
 }
 
+#[test]
+fn numbers_of_every_length() {
+    let near = |n: u64| [n.wrapping_sub(1), n, n.wrapping_add(1)];
+    let numbers: Vec<u64> = (0..64).flat_map(|bits| near(1 << bits)).chain(near(0)).collect();
+    for n in numbers {
+        let mut bytes = vec![7];
+        append(&(n, -1i64), &mut bytes).unwrap();
+        assert_eq!(bytes[1..], postcard::to_stdvec(&(n, -1i64)).unwrap(), "{n:x}");
+        assert_eq!(take::<(u64, i64)>(&bytes[1..]).unwrap(), ((n, -1), &[][..]), "{n:x}");
+    }
+}
+
 /// Bytes that are none of ours end in an error, and in time: whatever they say of depth and length.
 #[test]
 fn foreign_bytes_have_no_end() {

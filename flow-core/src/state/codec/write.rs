@@ -31,20 +31,18 @@ impl Writer<'_> {
     fn varint(&mut self, n: u128) {
         match u64::try_from(n) {
             Ok(n @ 0..0x80) => self.out.push(n as u8),
-            Ok(n) => self.short_varint(n),
-            Err(_) => self.long_varint(n),
+            Ok(n) if n >> IN_A_WORD == 0 => self.word(n),
+            _ => self.long_varint(n),
         }
     }
 
-    fn short_varint(&mut self, mut n: u64) {
-        let (mut bytes, mut last) = ([0; 10], 0);
-        while n >= 0x80 {
-            bytes[last] = n as u8 | 0x80;
-            n >>= 7;
-            last += 1;
-        }
-        bytes[last] = n as u8;
-        self.out.extend_from_slice(&bytes[..=last]);
+    /// Writes a varint of at most eight bytes as one word, of which what is too much is taken back: byte by byte it is three times as slow.
+    fn word(&mut self, n: u64) {
+        let last = (u64::BITS - 1 - n.leading_zeros()) / 7;
+        let more = 0x8080_8080_8080_8080 & ((1 << (8 * last)) - 1);
+        let len = self.out.len() + last as usize + 1;
+        self.out.extend_from_slice(&(sevens(n) | more).to_le_bytes());
+        self.out.truncate(len);
     }
 
     #[cold]
@@ -71,6 +69,16 @@ impl Writer<'_> {
         self.varint(bytes.len() as u128);
         self.out.extend_from_slice(bytes);
     }
+}
+
+/// Bits of a number that is written as a varint of eight bytes.
+const IN_A_WORD: u32 = 56;
+
+/// Spreads the lowest 56 bits of a number, seven to a byte.
+fn sevens(n: u64) -> u64 {
+    let halves = (n & 0x0000_0000_0fff_ffff) | (n & 0x00ff_ffff_f000_0000) << 4;
+    let quarters = (halves & 0x0000_3fff_0000_3fff) | (halves & 0x0fff_c000_0fff_c000) << 2;
+    (quarters & 0x007f_007f_007f_007f) | (quarters & 0x3f80_3f80_3f80_3f80) << 1
 }
 
 macro_rules! integers {
