@@ -44,6 +44,12 @@ pub trait Written: Mode {}
 impl Written for Durable {}
 impl Written for AtLeastOnce {}
 
+/// Whether state of mode `M` is written down: known at compile time.
+#[inline(always)]
+pub(crate) fn is_written<M: Mode>() -> bool {
+    M::Only::<()>::default().look().is_some()
+}
+
 /// A `T`, or nothing; which is known at compile time.
 pub trait Only<T>: Default {
     /// The `T`.

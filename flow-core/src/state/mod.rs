@@ -10,6 +10,7 @@
 mod backend;
 mod beyond;
 mod codec;
+mod dense;
 mod flight;
 mod group;
 mod keep;
@@ -33,8 +34,9 @@ pub use backend::Fjall;
 pub(crate) use backend::Space;
 pub use backend::{Changes, StateBackend, StateRead, StateStore, StateStores};
 pub(crate) use beyond::Beyond;
+pub(crate) use dense::{Dense, Spread, place_of};
 pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
-pub(crate) use keep::{Only, and_schema, schema_of, schema_of_states, schema_of_two, write_key};
+pub(crate) use keep::{Only, and_schema, is_written, schema_of, schema_of_states, schema_of_two, write_key};
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
 pub use schema::schema;

@@ -164,6 +164,17 @@ impl<K, V, M: Mode> Pane<K, V, M> {
         self.slots.take(place)
     }
 
+    /// Gives out an entry of those that are left, as they lie in memory, from bucket `hand` on: where no order is asked for, this does not wait for the memory of
+    /// each. Every table has its keys in the same order then, so who looks one up in another finds its neighbours near.
+    #[inline]
+    pub(crate) fn pop_near(&mut self, hand: &mut usize) -> Option<(K, V)> {
+        if self.slots.taken() == 0 {
+            self.spilled.get()?.on()?.bring_some(&mut self.slots);
+        }
+        let place = self.slots.next_taken(hand)?;
+        self.slots.take(place)
+    }
+
     /// The first of the entries that come when all in `order` have been given out.
     #[inline(always)]
     fn more(&mut self) -> Option<Place> {

@@ -132,10 +132,10 @@ where
                 return;
             }
             if let Some(soon) = self.waiting.get(AHEAD) {
-                self.table.prefetch(soon.hash);
+                self.table.prefetch(soon.hash, &soon.route);
             }
             if let Some(sooner) = self.waiting.get(AHEAD / 2) {
-                self.table.prefetch_rows(sooner.hash);
+                self.table.prefetch_rows(sooner.hash, &sooner.route);
             }
             let Some(left) = self.waiting.pop() else { return };
             self.find(left);
@@ -177,14 +177,14 @@ where
     fn items(&mut self, _: usize, items: &mut IntoIter<Crossing<Q, L, R>>, n: usize) {
         self.free = ROWS_AT_ONCE;
         for item in items.as_slice().iter().take(AHEAD) {
-            self.table.prefetch(item.hash);
+            self.table.prefetch(item.hash, &item.route);
         }
         for _ in 0..n {
             if let Some(soon) = items.as_slice().get(AHEAD) {
-                self.table.prefetch(soon.hash);
+                self.table.prefetch(soon.hash, &soon.route);
             }
             if let Some(sooner) = items.as_slice().get(AHEAD / 2) {
-                self.table.prefetch_rows(sooner.hash);
+                self.table.prefetch_rows(sooner.hash, &sooner.route);
             }
             let Some(item) = items.next() else { return };
             self.add(item);

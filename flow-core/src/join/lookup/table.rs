@@ -10,7 +10,7 @@ use crate::checkpoint::records::Part;
 use crate::error::Result;
 use crate::exchange::hash_key;
 use crate::op::Key;
-use crate::state::{Form, Keep, Mode, Only, Pane, Space, read_all};
+use crate::state::{Form, Keep, Mode, Pane, Space, is_written, read_all};
 use crate::window::saved::take;
 use std::borrow::Cow;
 
@@ -71,12 +71,6 @@ pub(super) struct Table<Q, R, M: Mode> {
     kept: Kept<Q, R, M>,
 }
 
-/// Whether state is written down: known at compile time.
-#[inline(always)]
-fn is_kept<M: Mode>() -> bool {
-    M::Only::<()>::default().look().is_some()
-}
-
 /// The rows by key, in a pipeline that writes them down.
 type Kept<Q, R, M> = Pane<Q, Rights<R>, M>;
 
@@ -119,7 +113,7 @@ impl<Q: Key, R: Clone + Send + 'static, M: Mode> Table<Q, R, M> {
 
     #[inline]
     pub fn add(&mut self, hash: u64, key: Q, right: R) {
-        if !is_kept::<M>() {
+        if !is_written::<M>() {
             return self.packed.add(hash, key, right);
         }
         let (mut right, is) = (Some(right), |k: &Q| *k == key);
@@ -137,7 +131,7 @@ impl<Q: Key, R: Clone + Send + 'static, M: Mode> Table<Q, R, M> {
 
     #[inline]
     pub fn find(&mut self, hash: u64, key: &Q) -> Option<Found<'_, R>> {
-        if !is_kept::<M>() {
+        if !is_written::<M>() {
             return self.packed.find(hash, key).map(Found::Here);
         }
         if self.kept.is_scattered() {
@@ -151,17 +145,17 @@ impl<Q: Key, R: Clone + Send + 'static, M: Mode> Table<Q, R, M> {
 
     /// Asks for the memory of a key's entry.
     #[inline(always)]
-    pub fn prefetch(&mut self, hash: u64) {
-        if is_kept::<M>() { self.kept.prefetch(hash) } else { self.packed.prefetch(hash) }
+    pub fn prefetch(&mut self, hash: u64, key: &Q) {
+        if is_written::<M>() { self.kept.prefetch(hash) } else { self.packed.prefetch(hash, key) }
     }
 
     /// The same of its rows, when that has come.
     #[inline(always)]
-    pub fn prefetch_rows(&self, hash: u64) {
-        if is_kept::<M>() {
+    pub fn prefetch_rows(&self, hash: u64, key: &Q) {
+        if is_written::<M>() {
             self.kept.likely(hash).into_iter().for_each(|rights| prefetch_all(rights.as_slice()));
         } else {
-            self.packed.prefetch_rows(hash);
+            self.packed.prefetch_rows(hash, key);
         }
     }
 

@@ -1,9 +1,11 @@
-//! Rolling operators in a batch: one row for each key, when all input has come, in the order in which the keys did.
+//! Rolling operators in a batch: one row for each key, when all input has come, in the order in which the keys did. In a loop, where rows are the input of the next superstep
+//! and nobody's answer, they come as they lie in memory: in the order of the keys, where these are numbers, and in that of their hashes.
 //!
 //! ```text
 //! key -> time state      in a checkpoint: a little-endian i64, that of the last record; the codec's bytes
 //! ```
 
+use super::again::Again;
 use super::{Item, Roll};
 use crate::checkpoint::{Groups, each_entry};
 use crate::error::Result;
@@ -12,7 +14,7 @@ use crate::op::operator::{OpError, operator_error};
 use crate::stage::own::take_i64;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Form, Keep, Mode, Pane, read_all, schema_of};
+use crate::state::{Form, Keep, Mode, Pane, place_of, read_all, schema_of};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -39,16 +41,19 @@ pub(super) struct LastRows<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S> {
     ended: bool,
     /// The highest watermark so far.
     reached: Timestamp,
+    /// In a loop.
+    again: Option<Again<Last<R, F::Value, S>>>,
     /// Whether the last checkpoint has the keys.
     saved: bool,
     types: PhantomData<fn(X) -> M>,
 }
 
 impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S: Stamp> LastRows<X, F, R, N, M, S> {
-    pub fn new(key: F, roll: R, next: N, meta: Meta) -> Self {
+    pub fn new(key: F, roll: R, next: N, meta: Meta, looped: bool) -> Self {
+        let again = looped.then(Again::default);
         let (keys, faults, types) = (Pane::default(), Faults::default(), PhantomData);
         let (failed, ended, saved, reached) = (false, false, false, Timestamp::MIN);
-        LastRows { keys, key, roll, next, meta, faults, failed, ended, reached, saved, types }
+        LastRows { keys, key, roll, next, meta, faults, failed, ended, reached, again, saved, types }
     }
 
     #[cold]
@@ -74,6 +79,41 @@ impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S: Stamp> LastRows<X, F, R, 
             roll.add(state, key.value(route, rest))?;
         }
         Ok(n)
+    }
+
+    /// The same where the keys are places.
+    fn run_dense(&mut self, items: &mut IntoIter<Item<X, F, S>>, n: usize) -> Result<usize, OpError> {
+        let LastRows { keys, again, key, roll, .. } = self;
+        let Some(Again { dense, .. }) = again else { return Ok(0) };
+        let place = |route: &F::Route| place_of(&key.key(route));
+        let n = n.min(CHUNK);
+        for (_, route, ..) in items.as_slice().iter().take(n) {
+            dense.prefetch(place(route).unwrap_or(0));
+        }
+        for (hash, route, rest, stamp) in items.by_ref().take(n) {
+            let insert = || (key.key(&route), (roll.start(), stamp));
+            let (state, last) = match place(&route).filter(|place| *place < dense.places()) {
+                Some(place) => dense.entry(place),
+                None => &mut keys.entry(hash, |k| key.is(&route, k), insert, &|k| key.hash(k)).1,
+            };
+            *last = stamp;
+            roll.add(state, key.value(route, rest))?;
+        }
+        Ok(n)
+    }
+
+    /// The next row that leaves; after the last, the table is ready for what may come.
+    #[inline]
+    fn next_row(&mut self) -> Option<(F::Key, Last<R, F::Value, S>)> {
+        let LastRows { keys, roll, again, .. } = self;
+        if let Some(again) = again {
+            return again.pop(keys, || (roll.start(), S::of(Timestamp::MIN)));
+        }
+        let row = keys.pop();
+        if row.is_none() {
+            keys.clear();
+        }
+        row
     }
 }
 
@@ -115,8 +155,10 @@ where
     #[inline(never)]
     fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
         let mut left = n.min(items.len());
+        let is_dense = self.again.as_ref().is_some_and(|again| again.dense.places() > 0);
         while left > 0 && !self.failed {
-            match self.run(items, left) {
+            let taken = if is_dense { self.run_dense(items, left) } else { self.run(items, left) };
+            match taken {
                 Ok(taken) => left -= taken,
                 Err(error) => self.fail(&error),
             }
@@ -144,8 +186,7 @@ where
                 return Fire::Paused;
             }
             for _ in 0..ROWS {
-                let Some((key, (state, stamp))) = self.keys.pop() else {
-                    self.keys.clear();
+                let Some((key, (state, stamp))) = self.next_row() else {
                     (self.ended, self.saved) = (false, false);
                     return Fire::Done;
                 };

@@ -3,6 +3,7 @@
 //! [`Roll`] is one of them (`count`, `sum`, `fold`, …: [`rolls`]); [`Rolling`] is the chain that brings the
 //! records of a key together and keeps its state in a [`KeyTable`].
 
+mod again;
 mod keeping;
 mod last;
 mod last_rows;
@@ -140,7 +141,11 @@ where
         let (key, roll) = (self.key.clone(), self.roll);
         let stage = if B::IS_BATCH && R::ONE_ROW {
             HeadStage::new::<Item<C::Out, F, C::Stamp>, _>(LastRows::<C::Out, F, R, N, M, C::Stamp>::new(
-                key, roll, next, meta,
+                key,
+                roll,
+                next,
+                meta,
+                B::IS_LOOPED,
             ))
         } else {
             let head = RollHead::<C::Out, F, R, N, M> {
