@@ -183,7 +183,7 @@ where
             if let Some(soon) = items.as_slice().get(AHEAD) {
                 self.table.prefetch(soon.hash, &soon.route);
             }
-            if let Some(sooner) = items.as_slice().get(AHEAD / 2) {
+            if let Some(sooner) = items.as_slice().get(AHEAD / 2).filter(|_| self.open == 0) {
                 self.table.prefetch_rows(sooner.hash, &sooner.route);
             }
             let Some(item) = items.next() else { return };

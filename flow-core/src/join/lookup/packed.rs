@@ -135,25 +135,22 @@ fn by_place<Q: Key>(keys: &Pane<Q, Run>) -> Vec<Run> {
 const TOGETHER_BYTES: usize = 1 << 18;
 
 /// `n` rows in the order of their places, which are the numbers below `n`. Each is first put with those that go near it, so that memory that is far
-/// is written from front to back (a radix sort's first pass); then those that are together go to their places, by exchanges.
+/// is written from front to back (a radix sort's first pass); then each of those that are together is fetched for its place.
 fn placed<R>(rows: impl Iterator<Item = (usize, R)>, n: usize) -> Vec<R> {
-    let together = (TOGETHER_BYTES / size_of::<(u32, R)>()).clamp(1, n.max(1)).next_power_of_two();
+    let together = (TOGETHER_BYTES / size_of::<(u32, Option<R>)>()).clamp(1, n.max(1)).next_power_of_two();
     let (shift, mask) = (together.trailing_zeros(), together - 1);
-    let mut near: Vec<Vec<(u32, R)>> = Vec::new();
+    let mut near: Vec<Vec<(u32, Option<R>)>> = Vec::new();
     near.resize_with(n.div_ceil(together), || Vec::with_capacity(together.min(n)));
     for (place, row) in rows {
-        near[place >> shift].push(((place & mask) as u32, row));
+        near[place >> shift].push(((place & mask) as u32, Some(row)));
     }
     let mut all = Vec::with_capacity(n);
+    let mut from = vec![0; together];
     for mut some in near {
-        for at in 0..some.len() {
-            // Each exchange brings one to its place.
-            while some[at].0 as usize != at {
-                let place = some[at].0 as usize;
-                some.swap(at, place);
-            }
+        for (at, (place, _)) in some.iter().enumerate() {
+            from[*place as usize] = at;
         }
-        all.extend(some.into_iter().map(|(_, row)| row));
+        all.extend(from[..some.len()].iter().filter_map(|at| some[*at].1.take()));
     }
     all
 }

@@ -14,7 +14,7 @@ use crate::op::operator::{OpError, operator_error};
 use crate::stage::own::take_i64;
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::shape::Kind as Shape;
-use crate::state::{Form, Keep, Mode, Pane, place_of, read_all, schema_of};
+use crate::state::{Dense, Form, Keep, Mode, Pane, place_of, read_all, schema_of};
 use crate::time::Timestamp;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -22,6 +22,8 @@ use std::vec::IntoIter;
 
 /// Look-ups that are begun together.
 const CHUNK: usize = 64;
+/// Look-ups that are under way at once where the keys are places.
+const AHEAD: usize = 32;
 /// Rows that leave between two looks at the room for them.
 const ROWS: usize = 256;
 
@@ -86,11 +88,13 @@ impl<X, F: KeyFn<X>, R: Roll<F::Value>, N, M: Mode, S: Stamp> LastRows<X, F, R, 
         let LastRows { keys, again, key, roll, .. } = self;
         let Some(Again { dense, .. }) = again else { return Ok(0) };
         let place = |route: &F::Route| place_of(&key.key(route));
-        let n = n.min(CHUNK);
-        for (_, route, ..) in items.as_slice().iter().take(n) {
-            dense.prefetch(place(route).unwrap_or(0));
-        }
-        for (hash, route, rest, stamp) in items.by_ref().take(n) {
+        let ask = |dense: &Dense<_>, route: &F::Route| dense.prefetch(place(route).unwrap_or(0));
+        items.as_slice().iter().take(AHEAD).for_each(|item| ask(dense, &item.1));
+        for _ in 0..n {
+            if let Some(soon) = items.as_slice().get(AHEAD) {
+                ask(dense, &soon.1);
+            }
+            let Some((hash, route, rest, stamp)) = items.next() else { break };
             let insert = || (key.key(&route), (roll.start(), stamp));
             let (state, last) = match place(&route).filter(|place| *place < dense.places()) {
                 Some(place) => dense.entry(place),
