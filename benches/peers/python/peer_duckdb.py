@@ -40,7 +40,8 @@ def w10(run):
     database = connect(run)
     keys, values = frame.keyed(run.n)
     columns = {"key": keys, "value": values}  # noqa: F841  (the statement names it)
-    database.execute("CREATE TABLE elements AS SELECT * FROM columns")
+    # Signed, as its integers usually are: sums of those are faster.
+    database.execute("CREATE TABLE elements AS SELECT key::BIGINT AS key, value::BIGINT AS value FROM columns")
     del columns, keys, values
     start = time.perf_counter()
     groups = 'SELECT key, count(*) AS "count", sum(value) AS "sum" FROM elements GROUP BY key'

@@ -20,12 +20,12 @@ dataflow! {
     #[batch]
     fn w1b(text: PathBuf, splits: usize, counts: Collected<(ShortString, u64)>) {
         let words = source(lines(text).splits(splits)).flat_map(Words::of);
-        let counted = words.key_by_ref(|word| word).count();
+        let counted = words.key_by_ref(|word| word).window(global()).count().map(|w| (w.key, w.value));
         counted.sort_by(|a, b| a.0.cmp(&b.0)).collect(&counts);
     }
 }
 
-/// Words are exchanged by their hash; the counts come in the order in which they are written.
+/// Words are exchanged by their hash, counted before and behind the exchange; the counts come in the order in which they are written.
 fn run(run: &Run) -> Answer {
     let counts = Collected::new();
     w1b(run.text.clone(), run.threads, counts.clone())
