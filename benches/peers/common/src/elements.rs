@@ -1,4 +1,4 @@
-//! The elements of the workloads W2 to W5.
+//! The elements of the workloads W2 to W5 and W10.
 //!
 //! Generators are random access: element `i` does not depend on element `i − 1`, so any number of source partitions
 //! gives the same elements.
@@ -38,6 +38,12 @@ pub const KEYED_KEYS: u64 = 1_000_000;
 pub fn keyed(i: u64) -> (u64, u64) {
     let key = ((mix(i) >> 32) * KEYED_KEYS) >> 32;
     (key, (key.wrapping_mul(31) + 7) & 0xffff)
+}
+
+/// W10: the hash of one key's result, for the checksum.
+#[inline(always)]
+pub fn group_hash(key: u64, count: u64, sum: u64) -> u64 {
+    window_hash(key, 0, count, sum)
 }
 
 /// W4 and W5: the timestamp of the first event, in milliseconds.

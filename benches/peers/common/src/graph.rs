@@ -1,4 +1,4 @@
-//! The graph of W8: PageRank in integers, so that every program rounds alike.
+//! The graph of W8 and W9. Ranks are integers, so that every program rounds alike.
 
 use crate::elements::mix;
 
@@ -17,6 +17,13 @@ pub fn edge(i: u64) -> (u32, u32) {
     (node(h >> 32), node(h & 0xffff_ffff))
 }
 
+/// Edge `i` without a direction: as (from, to) both ways.
+#[inline(always)]
+pub fn both_ways(i: u64) -> [(u32, u32); 2] {
+    let (from, to) = edge(i);
+    [(from, to), (to, from)]
+}
+
 /// A vertex' new rank, from the sum of the shares it was sent.
 #[inline(always)]
 pub fn damp(sum: u64) -> u64 {
@@ -26,6 +33,11 @@ pub fn damp(sum: u64) -> u64 {
 /// The hash of one vertex' rank, for the checksum.
 pub fn rank_hash(node: u64, rank: u64) -> u64 {
     mix(node.wrapping_mul(0x9E37_79B9) ^ rank)
+}
+
+/// The hash of one vertex with the smallest vertex of its component, for the checksum.
+pub fn label_hash(vertex: u32, label: u32) -> u64 {
+    mix(u64::from(vertex) << 32 | u64::from(label))
 }
 
 /// The edges that leave some vertices, grouped by vertex: vertex `v`'s targets are `targets[offsets[v]..offsets[v + 1]]`.

@@ -4,6 +4,7 @@
 //! Start with [`frame::main`]: a peer is a `match` over [`Run::workload`](frame::Run::workload) given to it.
 
 pub mod answer;
+pub mod columns;
 pub mod elements;
 pub mod frame;
 pub mod graph;

@@ -1,4 +1,4 @@
-//! W1: what every program does with the counts of the words.
+//! W1 and W1B: what every program does with the counts of the words.
 
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};

@@ -10,20 +10,20 @@ use crate::process::Failure;
 pub const USAGE: &str = "\
 usage: cargo run --release -- WORKLOAD [options]
 
-WORKLOAD       w1 … w8 (see README.md)
+WORKLOAD       w1 … w10, w1b (see README.md)
 -p N           the parallelism of flow and of every peer (default 1)
---against A,B  the peers: hand1, hand, timely, renoir, dfir (default: all of them);
+--against A,B  the peers: hand1, hand, timely, renoir, dfir, polars, duckdb (default: all of them);
                hand1 is the hand-written loop on one thread whatever N
 --pairs K      how many pairs are run against each peer (default 11)
---n ITEMS      how many elements there are (default: see README.md; w1 takes a text)
---text FILE    the text of w1 (default: made from the repository's sample, 200 MB)
+--n ITEMS      how many elements there are (default: see README.md; w1 and w1b take a text)
+--text FILE    the text of w1 and w1b (default: made from the repository's sample, 200 MB)
 --json         one line of JSON for each peer
 ";
 
 /// What the user asks for.
 #[derive(Debug, PartialEq)]
 pub struct Args {
-    /// `w1` to `w8`.
+    /// `w1` to `w10`, or `w1b`.
     pub workload: String,
     /// The parallelism.
     pub parallelism: usize,
@@ -33,7 +33,7 @@ pub struct Args {
     pub pairs: usize,
     /// How many elements.
     pub n: u64,
-    /// The text of W1, where it is not the usual one.
+    /// The text of W1 and W1B, where it is not the usual one.
     pub text: Option<PathBuf>,
     /// Whether to print JSON.
     pub json: bool,
@@ -74,8 +74,9 @@ impl Args {
             }
         }
         let workload = workload.ok_or_else(|| Failure::Other(format!("which workload?\n\n{USAGE}")))?;
-        let default = contender::default_n(&workload)
-            .ok_or_else(|| Failure::Other(format!("there is no workload `{workload}`: w1 to w8 are")))?;
+        let default = contender::default_n(&workload).ok_or_else(|| {
+            Failure::Other(format!("there is no workload `{workload}`: w1 to w10 are, and w1b"))
+        })?;
         Ok(Some(Args { workload, n: n.unwrap_or(default), ..all }))
     }
 }
@@ -114,7 +115,7 @@ mod tests {
     fn mistakes_are_named() {
         for (line, says) in [
             ("", "which workload"),
-            ("w9", "no workload `w9`"),
+            ("w99", "no workload `w99`"),
             ("w2 -p 0", "-p has to be at least 1"),
             ("w2 --against spark", "no peer `spark`"),
             ("w2 --fast", "--fast"),

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::args::Args;
-use crate::build::Programs;
+use crate::build::{Called, Programs};
 use crate::contender::{FLOW, Peer};
 use crate::process::{self, Failure, Measured, Task};
 use crate::stats::Quartiles;
@@ -41,7 +41,7 @@ struct Pairs {
 }
 
 /// Runs flow once. It is not counted: it warms the page cache, and tells whether flow has the workload.
-pub fn warm_up(args: &Args, flow: &Path, text: &Path) -> Result<(), Failure> {
+pub fn warm_up(args: &Args, flow: &Called, text: &Path) -> Result<(), Failure> {
     run(args, flow, args.parallelism, text).map(drop)
 }
 
@@ -115,9 +115,8 @@ impl Runner<'_> {
     }
 }
 
-fn run(args: &Args, program: &Path, threads: usize, text: &Path) -> Result<Measured, Failure> {
-    let out = program.with_extension("counts.txt");
-    process::run(program, Task { workload: &args.workload, threads, n: args.n, text, out: &out })
+fn run(args: &Args, program: &Called, threads: usize, text: &Path) -> Result<Measured, Failure> {
+    process::run(program, Task { workload: &args.workload, threads, n: args.n, text })
 }
 
 impl Pairs {

@@ -1,6 +1,6 @@
 //! Runs a workload on flow and on its peers in interleaved pairs, and prints how they compare.
 //!
-//! `cargo run --release -- WORKLOAD -p N [--pairs K] [--against hand1,hand,timely,renoir,dfir] [--n ITEMS] [--json]`
+//! `cargo run --release -- WORKLOAD -p N [--pairs K] [--against hand1,hand,timely,renoir,dfir,polars,duckdb] [--n ITEMS] [--json]`
 //!
 //! Every program is a process of its own, built by itself with the same profile (the driver asks cargo for what it runs),
 //! and takes its own time from within. Start with [`compare()`].

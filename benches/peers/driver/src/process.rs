@@ -1,9 +1,12 @@
 //! One run of one program.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+
+use crate::build::Called;
 
 /// The exit code of a program that has no such workload, and of the driver where that program is flow.
 pub const NO_SUCH_WORKLOAD: u8 = 2;
@@ -44,28 +47,32 @@ impl Measured {
 /// What a program is to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// `w1` to `w8`.
+    /// `w1` to `w10`, or `w1b`.
     pub workload: &'a str,
     /// The parallelism.
     pub threads: usize,
     /// How many elements there are.
     pub n: u64,
-    /// The text of W1.
+    /// The text of W1 and W1B.
     pub text: &'a Path,
-    /// Where W1's counts are written.
-    pub out: &'a Path,
 }
 
-/// Runs `program` once.
-pub fn run(program: &Path, task: Task<'_>) -> Result<Measured, Failure> {
-    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let output = Command::new(program)
+/// Runs a program once.
+pub fn run(called: &Called, task: Task<'_>) -> Result<Measured, Failure> {
+    let file = called.script.as_ref().unwrap_or(&called.program);
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(folder) = called.out.parent() {
+        fs::create_dir_all(folder)
+            .map_err(|e| Failure::Other(format!("cannot make {}: {e}", folder.display())))?;
+    }
+    let output = Command::new(&called.program)
+        .args(&called.script)
         .arg(task.workload)
         .arg(task.threads.to_string())
         .arg(task.n.to_string())
-        .args([task.text, task.out])
+        .args([task.text, &called.out])
         .output()
-        .map_err(|e| Failure::Other(format!("`{}` does not run: {e}", program.display())))?;
+        .map_err(|e| Failure::Other(format!("`{}` does not run: {e}", called.program.display())))?;
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     if output.status.code() == Some(i32::from(NO_SUCH_WORKLOAD)) {
         return Err(Failure::NoSuchWorkload(said));

@@ -1,4 +1,4 @@
-//! The text of W1: 200 MB of real English, made once from the repository's sample.
+//! The text of W1 and W1B: 200 MB of real English, made once from the repository's sample.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -17,7 +17,7 @@ pub fn ready(args: &Args) -> Result<PathBuf, Failure> {
         return Ok(text.clone());
     }
     let text = build::target()?.join("peers").join("text.txt");
-    if args.workload == "w1" && !text.exists() {
+    if matches!(args.workload.as_str(), "w1" | "w1b") && !text.exists() {
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(SAMPLE);
         make(&sample, &text).map_err(|e| {
             let (sample, text) = (sample.display(), text.display());

@@ -1,11 +1,15 @@
 //! W1: the words of a text, counted.
 
+mod words;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use flow_core::prelude::*;
 use peer_common::words::write_counts;
 use peer_common::{Answer, Run};
+
+use words::Words;
 
 fn main() -> ExitCode {
     peer_common::frame::only("flow", "w1", |args| Some(run(args)))
@@ -17,31 +21,6 @@ dataflow! {
         let words = source(lines(text).splits(splits)).flat_map(Words::of);
         let counted = words.key_by_ref(|word| word).window(global()).count();
         counted.collect(&counts);
-    }
-}
-
-/// The words of a line, in lower case; short ones lie in place, without an allocation.
-struct Words {
-    line: String,
-    at: usize,
-}
-
-impl Words {
-    fn of(mut line: String) -> Words {
-        line.make_ascii_lowercase();
-        Words { line, at: 0 }
-    }
-}
-
-impl Iterator for Words {
-    type Item = ShortString;
-
-    #[inline]
-    fn next(&mut self) -> Option<ShortString> {
-        let rest = self.line[self.at..].trim_ascii_start();
-        let len = rest.bytes().position(|b| b.is_ascii_whitespace()).unwrap_or(rest.len());
-        self.at = self.line.len() - rest.len() + len;
-        (len > 0).then(|| ShortString::from(&rest[..len]))
     }
 }
 

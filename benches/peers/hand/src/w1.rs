@@ -9,7 +9,8 @@ use peer_common::{Answer, Run};
 use peer_hand::Table;
 
 fn main() -> ExitCode {
-    peer_common::frame::only("hand", "w1", |args| Some(run(args)))
+    // As a batch or not, the loop is the same.
+    peer_common::frame::main("hand", |args| matches!(args.workload.as_str(), "w1" | "w1b").then(|| run(args)))
 }
 
 /// Reads the text whole, counts, writes the counts sorted.

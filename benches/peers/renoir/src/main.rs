@@ -8,6 +8,7 @@ mod w1;
 mod w2;
 mod w3;
 mod w8;
+mod w9;
 mod windows;
 
 use std::process::ExitCode;
@@ -17,12 +18,13 @@ use renoir::prelude::EventTimeWindow;
 
 fn main() -> ExitCode {
     peer_common::frame::main("renoir", |run| match run.workload.as_str() {
-        "w1" => Some(w1::run(run)),
+        "w1" | "w1b" => Some(w1::run(run)),
         "w2" => Some(w2::run(run)),
         "w3" => Some(w3::run(run)),
         "w4" => Some(windows::run(run, EventTimeWindow::tumbling(TUMBLING_MS))),
         "w5" => Some(windows::run(run, EventTimeWindow::sliding(SLIDING_MS, SLIDE_MS))),
         "w8" => Some(w8::run(run)),
+        "w9" => Some(w9::run(run)),
         _ => None,
     })
 }
