@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines in memory, and three whose state is on the disk | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` |  |
 //! | K22–K25: killed at each step of a start, three times in a row | [`points`]`::f_k22_…` to `f_k25_…` | |
-//! | K26: random kills over one long input | [`kills`] | |
+//! | K26: random kills over one long input, and at random places of loops | [`kills`], [`supersteps`] | |
 //! | K27: a second process, a parent that dies | [`processes`]`::f_k27_…` | |
 //! | K28: stopped and continued; signals | [`processes`]`::f_k28_…`; signals with the example `ledger`: `tests/programs/ledger.rs` | |
 //! | T1–T4: crash states of the disk, damage, other jobs | flow-core's `checkpoint/tests` | |
@@ -47,3 +47,4 @@ mod runner;
 mod sinks;
 mod skewed;
 mod spilled;
+mod supersteps;
