@@ -124,7 +124,7 @@ impl Run {
                 return;
             }
             progress.push(self.case.newest());
-            self.dies(newest, &ran);
+            self.dies(before, newest, &ran);
         }
     }
 
@@ -139,11 +139,11 @@ impl Run {
     }
 
     /// A process has died, which began from checkpoint `newest`: where the last one stands lies between the supersteps that it was in as that was taken.
-    fn dies(&mut self, newest: u64, ran: &Noted) {
+    fn dies(&mut self, before: Stands, newest: u64, ran: &Noted) {
         let (after, last) = (stands(&self.case), ran.last().map(|at| at.0));
         if self.case.newest() > newest {
-            let first = after.first(self.rounds);
-            assert!(between(newest, self.case.newest(), ran).contains(&first), "{after:?} after {ran:?}");
+            let (first, before) = (after.first(self.rounds), (before.first(self.rounds), newest));
+            assert!(between(before, self.case.newest(), ran).contains(&first), "{after:?} after {ran:?}");
         }
         // Of what it has run, what is not over at its last checkpoint.
         self.again += last.map_or(0, |last| (last + 1).saturating_sub(after.first(self.rounds)));
@@ -159,14 +159,14 @@ impl Run {
     }
 }
 
-/// In which supersteps the barrier of checkpoint `newest` can have passed in a process that began from checkpoint `before`: it was asked for when the one before was complete, and it was complete
-/// before it was seen to be so.
-fn between(before: u64, newest: u64, ran: &Noted) -> RangeInclusive<u64> {
-    let last_one = ran.iter().map(|at| at.1).filter(|at| (before + 1..newest).contains(at)).max();
+/// In which supersteps the barrier of checkpoint `newest` can have passed in a process that began in superstep `before.0`, from checkpoint `before.1`: it was asked for when the one before was
+/// complete, and it was complete before it was seen to be so.
+fn between(before: (u64, u64), newest: u64, ran: &Noted) -> RangeInclusive<u64> {
+    let last_one = ran.iter().map(|at| at.1).filter(|at| (before.1 + 1..newest).contains(at)).max();
     let least = ran.iter().rev().find(|at| last_one.is_some_and(|one| at.1 < one));
     let most = ran.iter().rev().find(|at| at.1 < newest);
-    // A superstep in which it passed before the first record may have come to its note later.
-    least.map_or(1, |at| at.0)..=most.map_or(1, |at| at.0 + 1)
+    // It may have passed in a superstep before the first record of it came to where that is noted.
+    least.map_or(before.0, |at| at.0)..=most.map_or(before.0, |at| at.0) + 1
 }
 
 /// What a process has noted, or all have.

@@ -190,6 +190,10 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
             let number = turn.place.number;
             self.state = State::Giving(number);
             self.sets.push(set);
+            if self.instance == 0 {
+                let resumed = cx.metrics().counter(&format!("{}.resumed", self.meta.id()));
+                resumed.add(number);
+            }
             if let Some(before) = number.checked_sub(1).filter(|before| *before >= self.handed.first()) {
                 // Who is in this stage hears which superstep it is.
                 self.next.mark(Mark::Watermark(watermark(before)));
