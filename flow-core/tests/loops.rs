@@ -101,53 +101,10 @@ fn large_worksets() {
     assert_eq!(sums, (0..40).map(|n| (n * 1000, 16)).collect::<Vec<_>>());
 }
 
-/// A random graph: its vertices, and its edges both ways.
-fn graph(seed: u64, vertices: u64, edges: u64) -> Vec<(u64, u64)> {
-    let mut seed = seed;
-    let mut next = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % vertices
-    };
-    (0..edges).map(|_| (next(), next())).flat_map(|(a, b)| [(a, b), (b, a)]).collect()
-}
-
-/// The smallest vertex of each component, the naive way.
-fn components(vertices: u64, edges: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let mut labels: Vec<u64> = (0..vertices).collect();
-    loop {
-        let before = labels.clone();
-        for (a, b) in edges {
-            labels[*b as usize] = labels[*b as usize].min(labels[*a as usize]);
-        }
-        if labels == before {
-            return (0..).zip(labels).collect();
-        }
-    }
-}
-
 fn smaller(label: &mut u64, came: u64) -> bool {
     let less = came < *label;
     *label = came.min(*label);
     less
-}
-
-#[test]
-fn components_of_random_graphs_by_what_changes() {
-    let cases: u64 = std::env::var("FLOW_RANDOM_CASES").map_or(6, |n| n.parse().unwrap());
-    for case in 0..cases {
-        let vertices = 1 + case * 13 % 60;
-        let pairs = graph(case, vertices, case * 7 % 50);
-        let found = everywhere(|job, out| {
-            let edges = source(from_vec(pairs.clone())).key_by(|e| e.0);
-            let labels = source(from_iter(0..vertices)).map(|v| (v, v));
-            let labels = labels.iterate_delta(smaller, |changed| {
-                let there = changed.key_by(|c| c.0).join(edges).lookup();
-                there.map(|(_, ((_, label), edge))| (edge.1, label))
-            });
-            job.add(labels.collect(out));
-        });
-        assert_eq!(found, components(vertices, &pairs), "case {case}");
-    }
 }
 
 #[test]

@@ -24,6 +24,7 @@
 //! | C2: odd times | [`disks`]`::f_c2_odd_times` | |
 //! | B1: a sink that is much slower, or stands still | [`pressure`], [`limits`]`::f_b1_…` | |
 //! | B2: more threads than cores | [`limits`]`::f_b2_…`, by processor time; where there is no `taskset` it says so | |
+//! | B3: worksets of a loop that are larger than all rings | [`feedback`]`::f_b3_…` | |
 //! | B4: one idle source of two | flow-core's `tests/drift.rs`, without checkpoints | with checkpoints |
 //! | V1: another parallelism | [`processes`]`::f_v1_…` | V2, V3: in flow-core's `checkpoint/tests` as far as they are there |
 //! | X1: keys spread unevenly, many keys, a large window | [`skewed`]`::f_x1_…` | the report has no counters by instance, so nothing shows the skew |
@@ -36,6 +37,7 @@
 mod clocks;
 mod closures;
 mod disks;
+mod feedback;
 mod kills;
 mod large;
 mod limits;
