@@ -10,7 +10,7 @@ use crate::aggregate::{Agg, Mergeable};
 use crate::error::{Error, ErrorKind};
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, Forward, InTurn};
-use crate::op::kind::{Ends, Loops};
+use crate::op::kind::{Bounds, EndsOrSteps, Loops, LoopsAnew};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::time::Grid;
@@ -192,10 +192,10 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         body: impl FnOnce(Stream<T, InLoop<K>, LoopStart<C, T>>) -> B,
     ) -> Stream<Left<T, B>, K::Untimed, Loop<T, B>>
     where
-        K: Ends + Loops,
+        K: EndsOrSteps + Loops + LoopsAnew,
         T: Spill,
     {
-        let of = Arc::new(Handed::new(1, rounds));
+        let of = Arc::new(Handed::new(1, rounds, <K::Bounds as Bounds>::IS_LOOPED));
         let (edge, meta, back) = (EdgeRef::fresh(), Meta::new("iterate"), Meta::new("iterated"));
         let start = LoopStart { prev: self.chain, of: Arc::clone(&of), edge, meta };
         let body = body(Stream::of(start)).chain();

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, InTurn};
 use crate::op::key_fn::ByPair;
-use crate::op::kind::{Ends, InSupersteps, Loops};
+use crate::op::kind::{Bounds, EndsOrSteps, InSupersteps, Loops, LoopsAnew};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::tee::both_tails;
 use crate::op::{Chain, Key, Kind, Stream, Visit};
@@ -245,12 +245,12 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
         body: impl FnOnce(Stream<(Q, V), InLoop<K>, DeltaStart<C, (Q, V)>>) -> B,
     ) -> Stream<(Q, V), K::Untimed, DeltaLoop<Q, V, F, B, K>>
     where
-        K: Ends + Loops,
+        K: EndsOrSteps + Loops + LoopsAnew,
         Q: Key + Spill,
         V: Clone + Spill,
         F: Fn(&mut V, V) -> bool + Clone + Send + 'static,
     {
-        let of = Arc::new(Handed::new(0, u64::MAX));
+        let of = Arc::new(Handed::new(0, u64::MAX, <K::Bounds as Bounds>::IS_LOOPED));
         let (edge, straight) = (EdgeRef::fresh(), EdgeRef::fresh());
         let (meta, back) = (Meta::new("iterate_delta"), Meta::new("solution"));
         let (of_start, to) = (Arc::clone(&of), straight.clone());

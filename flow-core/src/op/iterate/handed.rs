@@ -4,7 +4,8 @@ use super::turns::Turns;
 use super::workset::Workset;
 use crate::external::Spill;
 use crate::stage::BuildCx;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::time::Timestamp;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module. The one in the pipeline stands for that of each run.
@@ -12,20 +13,39 @@ pub(super) struct Handed<T> {
     first: u64,
     rounds: AtomicU64,
     entries: usize,
+    /// Whether it is in the body of another loop, and which superstep of that is over, by its time.
+    nested: bool,
+    outer: AtomicI64,
     pub turns: Turns,
     /// By exit.
     worksets: Mutex<Vec<Workset<T>>>,
 }
 
 impl<T: Spill> Handed<T> {
-    /// Of a loop whose input is in superstep `first`.
-    pub fn new(first: u64, rounds: u64) -> Self {
-        Self::of(first, rounds, 0)
+    /// Of a loop whose input is in superstep `first`; `nested` in the body of another.
+    pub fn new(first: u64, rounds: u64, nested: bool) -> Self {
+        Self::of(first, rounds, nested, 0)
     }
 
-    fn of(first: u64, rounds: u64, entries: usize) -> Self {
-        let turns = Turns::new(first, rounds, entries);
-        Handed { first, rounds: AtomicU64::new(rounds), entries, turns, worksets: Mutex::default() }
+    fn of(first: u64, rounds: u64, nested: bool, entries: usize) -> Self {
+        let turns = Turns::new(first, rounds, nested, entries);
+        let (rounds, outer) = (AtomicU64::new(rounds), AtomicI64::new(i64::MIN));
+        Handed { first, rounds, entries, nested, outer, turns, worksets: Mutex::default() }
+    }
+
+    /// Whether it is in the body of another loop.
+    pub fn is_nested(&self) -> bool {
+        self.nested
+    }
+
+    /// The superstep of the outer loop that has this time is over, but for this loop; all entries say so.
+    pub fn outer_is(&self, w: Timestamp) {
+        self.outer.store(w.0, Ordering::Release);
+    }
+
+    /// The time to pass on when the loop is over.
+    pub fn outer(&self) -> Timestamp {
+        Timestamp(self.outer.load(Ordering::Acquire))
     }
 
     /// How many supersteps there may be.
@@ -46,7 +66,7 @@ impl<T: Spill> Handed<T> {
     /// That of the run.
     pub fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self> {
         let entries = cx.parallelism();
-        cx.of_run().of(self, || Handed::of(self.first, self.rounds(), entries))
+        cx.of_run().of(self, || Handed::of(self.first, self.rounds(), self.nested, entries))
     }
 
     fn worksets(&self) -> MutexGuard<'_, Vec<Workset<T>>> {
