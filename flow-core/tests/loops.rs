@@ -371,3 +371,90 @@ fn operators_of_time_are_refused_in_a_body() {
         assert!(told, "{error}");
     }
 }
+
+/// Both count their supersteps; an outer superstep in which nothing comes to the inner loop has none of it.
+#[test]
+fn loops_in_loops_count() {
+    let out = Collected::new();
+    let job = Job::build("counted", |job| {
+        let numbers = source(from_iter(0..100u64));
+        let left = numbers.iterate(4, |n| {
+            n.iterate(3, |n| n.map(|n| n + 1))
+                .named("inner")
+                .superstep()
+                .flat_map(|(step, n)| (step < 3).then_some(n))
+        });
+        job.add(left.collect(&out));
+    });
+    let report = job.parallelism(2).run().unwrap();
+    println!("{report}");
+    assert_eq!(out.take(), [0; 0]);
+    let counted: Vec<i64> = report
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.counters)
+        .filter(|counter| counter.0.ends_with("supersteps"))
+        .map(|counter| counter.1)
+        .collect();
+    assert_eq!(counted.iter().sum::<i64>(), 3 + 9, "{report}");
+}
+
+/// Whatever ends one of them ends both: nobody wants more, the job is to end, an operator in a body.
+#[test]
+fn loops_in_loops_end() {
+    for (p, host) in [1, 2, 4].into_iter().flat_map(|p| [(p, HostKind::Threads), (p, HostKind::Workers(2))]) {
+        let out = Collected::new();
+        let job = Job::build("one", |job| {
+            let left = source(from_iter(0..10u64)).iterate(u64::MAX, |n| {
+                let same = n.iterate(2, |n| n.key_by(|n| *n).sum(|n| *n).map(|n| n.1));
+                same.map(|n| if n == 0 { Either::B(n) } else { Either::A(n) })
+            });
+            job.add(left.take(1).collect(&out));
+        });
+        soon(job.host(host).parallelism(p), false).unwrap();
+        assert_eq!(out.take(), [0], "{p} {host:?}");
+        let job = Job::build("endless", |job| {
+            let numbers =
+                source(from_iter(0..10u64)).iterate(u64::MAX, |n| n.iterate(u64::MAX, |n| n.map(|n| n)));
+            job.add(numbers.count().collect(&out));
+        });
+        soon(job.host(host).parallelism(p), true).unwrap();
+        assert_eq!(out.take().len(), 1, "{p} {host:?}");
+        let job = Job::build("delta", |job| {
+            let start = source(from_iter(0..9u64)).map(|n| (n, 0u64));
+            let far = start.iterate_delta(smaller, |changed| {
+                changed.iterate_delta(smaller, |changed| changed.map(|(v, d)| (v + 9, d))).rounds(2)
+            });
+            job.add(far.map(|_| 7).collect(&out));
+        });
+        soon(job.host(host).parallelism(p), true).unwrap();
+        out.take();
+        let job = Job::build("taken", |job| {
+            let numbers = source(from_iter(0..9u64)).iterate(3, |n| n.iterate(3, |n| n.take(5)));
+            job.add(numbers.collect(&out));
+        });
+        let error = soon(job.host(host).parallelism(p), false).unwrap_err().to_string();
+        assert!(error.contains("the body of the loop has ended before the loop"), "{error}");
+        let job = Job::build("taken outside", |job| {
+            let numbers = source(from_iter(0..9u64)).iterate(3, |n| n.iterate(3, |n| n.map(|n| n)).take(5));
+            job.add(numbers.collect(&out));
+        });
+        let error = soon(job.host(host).parallelism(p), false).unwrap_err().to_string();
+        assert!(error.contains("the body of the loop has ended before the loop"), "{error}");
+    }
+}
+
+/// Worksets of both go to the disk.
+#[test]
+fn worksets_of_loops_in_loops_beyond_the_memory() {
+    let out = Collected::new();
+    let job = Job::build("large", |job| {
+        let numbers = source(from_iter(0..600_000u64));
+        let grown = numbers.iterate(2, |n| n.iterate(2, |n| n.map(|n| n + 1)).map(|n| n + 1));
+        job.add(grown.sum(|n| *n).collect(&out));
+    });
+    let report = job.memory(0).parallelism(2).run().unwrap();
+    assert_eq!(out.take(), [(0..600_000u64).map(|n| n + 6).sum::<u64>()]);
+    let spilled = report.stages.iter().flat_map(|stage| &stage.counters).filter(|c| c.0.ends_with("spilled"));
+    assert!(spilled.map(|c| c.1).sum::<i64>() > 600_000, "{report}");
+}

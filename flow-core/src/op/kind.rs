@@ -53,7 +53,8 @@ impl Bounds for Bounded {
 impl Bounds for Unbounded {
     type With<B: Bounds> = Unbounded;
     type Ending = Bounded;
-    type Looped = Unbounded;
+    // Refused by another word.
+    type Looped = Superstep;
     type Stepped = Unbounded;
     type Nesting = Unbounded;
 }
@@ -204,6 +205,19 @@ pub trait InSupersteps: Kind {}
 impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Superstep, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Nested, R, M> {}
+
+/// A kind of the body of a loop whose streams have the bounds `B`.
+#[diagnostic::on_unimplemented(
+    message = "what the body of this loop gives is not in this loop",
+    label = "the body gives a stream of another one, or one that never ends",
+    note = "streams from outside that end may be looked up in or united with those of the body; those of the body of an outer loop have another time, and end later than this loop",
+    note = "let what is needed of them go through this loop as part of its records, or put it behind the loop"
+)]
+pub trait InBody<B>: Kind {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> InBody<Superstep> for Is<S, Superstep, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> InBody<Nested> for Is<S, Nested, R, M> {}
 
 /// In the body of a loop, `looped`, an operator that gives its records by time, or for records of several supersteps, does not know to which superstep they
 /// belong: the job does not begin.

@@ -10,7 +10,7 @@ use crate::aggregate::{Agg, Mergeable};
 use crate::error::{Error, ErrorKind};
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, Forward, InTurn};
-use crate::op::kind::{Bounds, EndsOrSteps, Loops, LoopsAnew};
+use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops, LoopsAnew};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::time::Grid;
@@ -19,6 +19,9 @@ use std::sync::Arc;
 
 /// The kind of the stream in the body: each superstep is a batch.
 pub type InLoop<K> = <<K as Kind>::Untimed as Kind>::Looped;
+
+/// The bounds of the streams there.
+pub type BodyBounds<K> = <InLoop<K> as Kind>::Bounds;
 
 /// The beginning of the body of a loop over what `C` gives.
 pub struct LoopStart<C, T> {
@@ -193,6 +196,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     ) -> Stream<Left<T, B>, K::Untimed, Loop<T, B>>
     where
         K: EndsOrSteps + Loops + LoopsAnew,
+        B::Kind: InBody<BodyBounds<K>>,
         T: Spill,
     {
         let of = Arc::new(Handed::new(1, rounds, <K::Bounds as Bounds>::IS_LOOPED));

@@ -9,7 +9,7 @@
 //! The input is in superstep 0: it goes to the solution, all of it has changed, and that is the workset of superstep 1.
 
 use super::back::{Back, Known};
-use super::chain::{InLoop, at_most, no_rounds};
+use super::chain::{BodyBounds, InLoop, at_most, no_rounds};
 use super::entry::{Entry, Ways};
 use super::handed::Handed;
 use super::solution::Solution;
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, InTurn};
 use crate::op::key_fn::ByPair;
-use crate::op::kind::{Bounds, EndsOrSteps, InSupersteps, Loops, LoopsAnew};
+use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops, LoopsAnew};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::tee::both_tails;
 use crate::op::{Chain, Key, Kind, Stream, Visit};
@@ -166,6 +166,8 @@ where
     note = "end the body in a stream of `({Q}, {V})`, as it begins: the key of what changes, and what comes to it"
 )]
 pub trait DeltaBody<Q, V> {
+    /// The kind of the stream.
+    type Kind: Kind;
     /// What it is made of.
     type Chain;
     /// The chain.
@@ -173,7 +175,8 @@ pub trait DeltaBody<Q, V> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Q: 'static, V: 'static, L: InSupersteps + Kind<Stamp = ()>, B> DeltaBody<Q, V> for Stream<(Q, V), L, B> {
+impl<Q: 'static, V: 'static, L: Kind<Stamp = ()>, B> DeltaBody<Q, V> for Stream<(Q, V), L, B> {
+    type Kind = L;
     type Chain = B;
     fn chain(self) -> B {
         self.chain
@@ -246,6 +249,7 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
     ) -> Stream<(Q, V), K::Untimed, DeltaLoop<Q, V, F, B, K>>
     where
         K: EndsOrSteps + Loops + LoopsAnew,
+        B::Kind: InBody<BodyBounds<K>>,
         Q: Key + Spill,
         V: Clone + Spill,
         F: Fn(&mut V, V) -> bool + Clone + Send + 'static,
