@@ -117,6 +117,20 @@ fn a_delta_loop_ends_at_its_bound() {
     assert_eq!(far, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
 }
 
+/// A bound is that of the stream behind which it stands, and not of its clones.
+#[test]
+fn clones_have_bounds_of_their_own() {
+    let out = Collected::new();
+    let job = Job::build("clones", |job| {
+        let start = source(from_vec(vec![(0u64, 0u64)]));
+        let far = start.iterate_delta(smaller, |changed| changed.map(|(v, d)| (v + 1, d + 1))).rounds(4);
+        drop(far.clone().rounds(2));
+        job.add(far.collect(&out));
+    });
+    job.run().unwrap();
+    assert_eq!(out.take().len(), 5);
+}
+
 #[test]
 fn only_what_changes_is_worked_on() {
     let out = Collected::new();

@@ -5,13 +5,13 @@ use super::workset::Workset;
 use crate::external::Spill;
 use crate::stage::BuildCx;
 use crate::time::Timestamp;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module. The one in the pipeline stands for that of each run.
 pub(super) struct Handed<T> {
     first: u64,
-    rounds: AtomicU64,
+    rounds: u64,
     entries: usize,
     /// Whether it is in the body of another loop, and which superstep of that is over, by its time.
     nested: bool,
@@ -29,8 +29,8 @@ impl<T: Spill> Handed<T> {
 
     fn of(first: u64, rounds: u64, nested: bool, entries: usize) -> Self {
         let turns = Turns::new(first, rounds, nested, entries);
-        let (rounds, outer) = (AtomicU64::new(rounds), AtomicI64::new(i64::MIN));
-        Handed { first, rounds, entries, nested, outer, turns, worksets: Mutex::default() }
+        let (outer, worksets) = (AtomicI64::new(i64::MIN), Mutex::default());
+        Handed { first, rounds, entries, nested, outer, turns, worksets }
     }
 
     /// Whether it is in the body of another loop.
@@ -50,12 +50,7 @@ impl<T: Spill> Handed<T> {
 
     /// How many supersteps there may be.
     pub fn rounds(&self) -> u64 {
-        self.rounds.load(Ordering::Relaxed)
-    }
-
-    /// Says it before the pipeline is built.
-    pub fn set_rounds(&self, rounds: u64) {
-        self.rounds.store(rounds, Ordering::Relaxed);
+        self.rounds
     }
 
     /// The superstep in which the input is.
@@ -63,10 +58,15 @@ impl<T: Spill> Handed<T> {
         self.first
     }
 
-    /// That of the run.
-    pub fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self> {
+    /// That of the run. The exit, which is built first, says how many supersteps there may be: its stream may be a clone.
+    pub fn begin_run(self: &Arc<Self>, cx: &mut BuildCx, rounds: u64) -> Arc<Self> {
         let entries = cx.parallelism();
-        cx.of_run().of(self, || Handed::of(self.first, self.rounds(), self.nested, entries))
+        cx.of_run().of(self, || Handed::of(self.first, rounds, self.nested, entries))
+    }
+
+    /// That of the run, for the entry.
+    pub fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self> {
+        self.begin_run(cx, self.rounds)
     }
 
     fn worksets(&self) -> MutexGuard<'_, Vec<Workset<T>>> {
