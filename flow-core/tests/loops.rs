@@ -372,7 +372,18 @@ fn operators_of_time_are_refused_in_a_body() {
             .iterate(2, |n| n.key_by(|n| *n).window(count(4)).count().map(|w| w.value));
         job.add(counts.collect(&Collected::new()));
     });
+    // Whose timers fire in whatever superstep is under way.
+    let waits = Job::build("waits", |job| {
+        let waits = source(from_iter(0..10u64)).iterate(2, |n| {
+            let process = n.key_by(|n| *n).declare(()).on_the_clock();
+            let process =
+                process.on_event::<u64, _, _>(|(), _, ctx| ctx.set_processing_timer(ctx.now() + Millis(5)));
+            process.on_processing_timer(|(), _, ctx| ctx.emit(*ctx.key())).done()
+        });
+        job.add(waits.collect(&Collected::new()));
+    });
     for (job, op) in [
+        (waits, "process"),
         (timed, "event_time"),
         (limited, "rate_limit"),
         (asked, "async_map"),
