@@ -47,6 +47,8 @@ mod number;
 mod numbered;
 mod returns;
 mod solution;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod until;
 mod workset;
