@@ -78,7 +78,7 @@ fn killed(pipeline: Pipeline, rate: u64, kills: u64) {
     while (deaths.len() as u64) < kills {
         whole = Case::new(pipeline, VERTICES, rate);
         let mut run = Run { case: whole, rounds, begun: 0, again: 0, deaths };
-        run.to_its_end(&mut random, kills);
+        run.lives_and_dies(&mut random, kills);
         (runs, begun, again, deaths) = (runs + 1, begun + run.begun, again + run.again, run.deaths);
     }
     let mut places = deaths.clone();
@@ -93,7 +93,7 @@ fn killed(pipeline: Pipeline, rate: u64, kills: u64) {
 }
 
 impl Run {
-    fn to_its_end(&mut self, random: &mut Random, kills: u64) {
+    fn lives_and_dies(&mut self, random: &mut Random, kills: u64) {
         let mut progress = vec![0];
         loop {
             let dies = (self.deaths.len() as u64) < kills;

@@ -23,9 +23,9 @@ fn width(vertices: u64) -> u64 {
 pub fn edge(vertices: u64, n: u64) -> (u64, u64, u64) {
     let (from, width) = (n / EDGES, width(vertices));
     let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
-    let layer = from / width + if n % EDGES == 0 { 2 } else { 1 };
-    let to = (layer * width + mixed % width) % vertices;
-    (from, to, 1 + mixed % if n % EDGES == 0 { 31 } else { 11 })
+    let (step, longest) = if n.is_multiple_of(EDGES) { (2, 31) } else { (1, 11) };
+    let to = ((from / width + step) * width + mixed % width) % vertices;
+    (from, to, 1 + mixed % longest)
 }
 
 /// Where the distances begin.

@@ -351,7 +351,8 @@ mod tests {
     #[test]
     fn a_nested_one_begins_anew() {
         let turns = Turns::new(1, 2, true, 2);
-        (turns.enter(3), turns.enter(0));
+        turns.enter(3);
+        turns.enter(0);
         turns.seen(1, 2, &no);
         assert_eq!(turns.after(1), Turn::Begin(2));
         turns.seen(1, 2, &no);
