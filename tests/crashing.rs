@@ -1,5 +1,7 @@
 //! Pipelines that are killed: what they are given, and what has to come out, computed without them.
 
+pub mod graphs;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -27,15 +29,22 @@ pub enum Pipeline {
     Queue,
     /// Two sources, a sum for each key, whose state is on the disk.
     Sums,
+    /// Sums along the edges of a graph, by a loop.
+    Loop,
+    /// Distances along them, by a delta loop.
+    Delta,
 }
 
-/// All but that with a broker.
+/// The loops: the count is that of vertices.
+pub const LOOPS: [Pipeline; 2] = [Pipeline::Loop, Pipeline::Delta];
+
+/// All but those and that with a broker.
 pub const PIPELINES: [Pipeline; 4] = [Pipeline::Linear, Pipeline::Windows, Pipeline::Join, Pipeline::Sums];
 
 impl FromStr for Pipeline {
     type Err = String;
     fn from_str(name: &str) -> Result<Self, String> {
-        let mut all = PIPELINES.into_iter().chain([Pipeline::Queue]);
+        let mut all = PIPELINES.into_iter().chain(LOOPS).chain([Pipeline::Queue]);
         all.find(|p| p.name() == name).ok_or_else(|| format!("no pipeline {name}"))
     }
 }
@@ -49,6 +58,8 @@ impl Pipeline {
             Pipeline::Join => "join",
             Pipeline::Queue => "queue",
             Pipeline::Sums => "sums",
+            Pipeline::Loop => "loop",
+            Pipeline::Delta => "delta",
         }
     }
 
@@ -77,6 +88,8 @@ impl Pipeline {
                 let (rows, sums) = joined(count);
                 vec![by_key(rows), by_key(sums)]
             }
+            Pipeline::Loop => vec![graphs::sums(count)],
+            Pipeline::Delta => vec![graphs::distances(count)],
         }
     }
 }

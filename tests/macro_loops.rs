@@ -68,3 +68,26 @@ fn a_body_shares_streams_with_others() {
     rows.sort_unstable();
     assert_eq!(rows, [(1, 10), (2, 11), (3, 11), (7, 70), (8, 71)]);
 }
+
+/// The inner loop runs to its end in each superstep of the outer one, and both look into the same edges.
+#[test]
+fn a_loop_in_the_body_of_a_loop() {
+    let out = Collected::new();
+    let job = dataflow! {
+        let edges = source(from_vec(vec![(1u64, 2u64), (2, 3), (3, 1)]));
+        let ranks = source(from_iter(1..4u64)).map(|v| (v, v * 10));
+        let moved = ranks.iterate(rounds = 2, |ranks| {
+            let moved = ranks.iterate(3, |ranks| {
+                let there = ranks.key_by(|r| r.0).join(edges.key_by(|e| e.0)).lookup();
+                there.superstep().map(|(step, (_, ((_, rank), edge)))| (edge.1, rank + step))
+            });
+            moved.superstep().map(|(step, (v, rank))| (v, rank + step * 100))
+        });
+        moved.collect(&out);
+    };
+    let report = job.parallelism(2).run().unwrap();
+    let mut rows = out.take();
+    rows.sort_unstable();
+    assert_eq!(rows, [(1, 322), (2, 332), (3, 342)].map(|(v, rank)| (v, rank)));
+    assert_eq!(report.counter("moved/iterate.supersteps"), 2);
+}

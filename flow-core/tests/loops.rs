@@ -101,53 +101,10 @@ fn large_worksets() {
     assert_eq!(sums, (0..40).map(|n| (n * 1000, 16)).collect::<Vec<_>>());
 }
 
-/// A random graph: its vertices, and its edges both ways.
-fn graph(seed: u64, vertices: u64, edges: u64) -> Vec<(u64, u64)> {
-    let mut seed = seed;
-    let mut next = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % vertices
-    };
-    (0..edges).map(|_| (next(), next())).flat_map(|(a, b)| [(a, b), (b, a)]).collect()
-}
-
-/// The smallest vertex of each component, the naive way.
-fn components(vertices: u64, edges: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let mut labels: Vec<u64> = (0..vertices).collect();
-    loop {
-        let before = labels.clone();
-        for (a, b) in edges {
-            labels[*b as usize] = labels[*b as usize].min(labels[*a as usize]);
-        }
-        if labels == before {
-            return (0..).zip(labels).collect();
-        }
-    }
-}
-
 fn smaller(label: &mut u64, came: u64) -> bool {
     let less = came < *label;
     *label = came.min(*label);
     less
-}
-
-#[test]
-fn components_of_random_graphs_by_what_changes() {
-    let cases: u64 = std::env::var("FLOW_RANDOM_CASES").map_or(6, |n| n.parse().unwrap());
-    for case in 0..cases {
-        let vertices = 1 + case * 13 % 60;
-        let pairs = graph(case, vertices, case * 7 % 50);
-        let found = everywhere(|job, out| {
-            let edges = source(from_vec(pairs.clone())).key_by(|e| e.0);
-            let labels = source(from_iter(0..vertices)).map(|v| (v, v));
-            let labels = labels.iterate_delta(smaller, |changed| {
-                let there = changed.key_by(|c| c.0).join(edges).lookup();
-                there.map(|(_, ((_, label), edge))| (edge.1, label))
-            });
-            job.add(labels.collect(out));
-        });
-        assert_eq!(found, components(vertices, &pairs), "case {case}");
-    }
 }
 
 #[test]
@@ -158,6 +115,20 @@ fn a_delta_loop_ends_at_its_bound() {
         job.add(far.collect(out));
     });
     assert_eq!(far, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
+}
+
+/// A bound is that of the stream behind which it stands, and not of its clones.
+#[test]
+fn clones_have_bounds_of_their_own() {
+    let out = Collected::new();
+    let job = Job::build("clones", |job| {
+        let start = source(from_vec(vec![(0u64, 0u64)]));
+        let far = start.iterate_delta(smaller, |changed| changed.map(|(v, d)| (v + 1, d + 1))).rounds(4);
+        drop(far.clone().rounds(2));
+        job.add(far.collect(&out));
+    });
+    job.run().unwrap();
+    assert_eq!(out.take().len(), 5);
 }
 
 #[test]
@@ -401,7 +372,18 @@ fn operators_of_time_are_refused_in_a_body() {
             .iterate(2, |n| n.key_by(|n| *n).window(count(4)).count().map(|w| w.value));
         job.add(counts.collect(&Collected::new()));
     });
+    // Whose timers fire in whatever superstep is under way.
+    let waits = Job::build("waits", |job| {
+        let waits = source(from_iter(0..10u64)).iterate(2, |n| {
+            let process = n.key_by(|n| *n).declare(()).on_the_clock();
+            let process =
+                process.on_event::<u64, _, _>(|(), _, ctx| ctx.set_processing_timer(ctx.now() + Millis(5)));
+            process.on_processing_timer(|(), _, ctx| ctx.emit(*ctx.key())).done()
+        });
+        job.add(waits.collect(&Collected::new()));
+    });
     for (job, op) in [
+        (waits, "process"),
         (timed, "event_time"),
         (limited, "rate_limit"),
         (asked, "async_map"),
@@ -413,4 +395,91 @@ fn operators_of_time_are_refused_in_a_body() {
             error.contains("in the body of a loop") && error.contains(op) && error.contains("loops.rs");
         assert!(told, "{error}");
     }
+}
+
+/// Both count their supersteps; an outer superstep in which nothing comes to the inner loop has none of it.
+#[test]
+fn loops_in_loops_count() {
+    let out = Collected::new();
+    let job = Job::build("counted", |job| {
+        let numbers = source(from_iter(0..100u64));
+        let left = numbers.iterate(4, |n| {
+            n.iterate(3, |n| n.map(|n| n + 1))
+                .named("inner")
+                .superstep()
+                .flat_map(|(step, n)| (step < 3).then_some(n))
+        });
+        job.add(left.collect(&out));
+    });
+    let report = job.parallelism(2).run().unwrap();
+    println!("{report}");
+    assert_eq!(out.take(), [0; 0]);
+    let counted: Vec<i64> = report
+        .stages
+        .iter()
+        .flat_map(|stage| &stage.counters)
+        .filter(|counter| counter.0.ends_with("supersteps"))
+        .map(|counter| counter.1)
+        .collect();
+    assert_eq!(counted.iter().sum::<i64>(), 3 + 9, "{report}");
+}
+
+/// Whatever ends one of them ends both: nobody wants more, the job is to end, an operator in a body.
+#[test]
+fn loops_in_loops_end() {
+    for (p, host) in [1, 2, 4].into_iter().flat_map(|p| [(p, HostKind::Threads), (p, HostKind::Workers(2))]) {
+        let out = Collected::new();
+        let job = Job::build("one", |job| {
+            let left = source(from_iter(0..10u64)).iterate(u64::MAX, |n| {
+                let same = n.iterate(2, |n| n.key_by(|n| *n).sum(|n| *n).map(|n| n.1));
+                same.map(|n| if n == 0 { Either::B(n) } else { Either::A(n) })
+            });
+            job.add(left.take(1).collect(&out));
+        });
+        soon(job.host(host).parallelism(p), false).unwrap();
+        assert_eq!(out.take(), [0], "{p} {host:?}");
+        let job = Job::build("endless", |job| {
+            let numbers =
+                source(from_iter(0..10u64)).iterate(u64::MAX, |n| n.iterate(u64::MAX, |n| n.map(|n| n)));
+            job.add(numbers.count().collect(&out));
+        });
+        soon(job.host(host).parallelism(p), true).unwrap();
+        assert_eq!(out.take().len(), 1, "{p} {host:?}");
+        let job = Job::build("delta", |job| {
+            let start = source(from_iter(0..9u64)).map(|n| (n, 0u64));
+            let far = start.iterate_delta(smaller, |changed| {
+                changed.iterate_delta(smaller, |changed| changed.map(|(v, d)| (v + 9, d))).rounds(2)
+            });
+            job.add(far.map(|_| 7).collect(&out));
+        });
+        soon(job.host(host).parallelism(p), true).unwrap();
+        out.take();
+        let job = Job::build("taken", |job| {
+            let numbers = source(from_iter(0..9u64)).iterate(3, |n| n.iterate(3, |n| n.take(5)));
+            job.add(numbers.collect(&out));
+        });
+        let error = soon(job.host(host).parallelism(p), false).unwrap_err().to_string();
+        assert!(error.contains("the body of the loop has ended before the loop"), "{error}");
+        let job = Job::build("taken outside", |job| {
+            let numbers = source(from_iter(0..9u64)).iterate(3, |n| n.iterate(3, |n| n.map(|n| n)).take(5));
+            job.add(numbers.collect(&out));
+        });
+        let error = soon(job.host(host).parallelism(p), false).unwrap_err().to_string();
+        assert!(error.contains("the body of the loop has ended before the loop"), "{error}");
+    }
+}
+
+/// Worksets of both go to the disk.
+#[test]
+fn worksets_of_loops_in_loops_beyond_the_memory() {
+    let out = Collected::new();
+    let job = Job::build("large", |job| {
+        let numbers = source(from_iter(0..600_000u64));
+        let grown = numbers.iterate(2, |n| n.iterate(2, |n| n.map(|n| n + 1)).map(|n| n + 1));
+        job.add(grown.sum(|n| *n).collect(&out));
+    });
+    let report = job.memory(0).parallelism(2).run().unwrap();
+    assert_eq!(out.take(), [(0..600_000u64).map(|n| n + 6).sum::<u64>()]);
+    let spilled = report.stages.iter().flat_map(|stage| &stage.counters).filter(|c| c.0.ends_with("spilled"));
+    assert!(spilled.map(|c| c.1).sum::<i64>() > 600_000, "{report}");
 }

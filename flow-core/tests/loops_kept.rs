@@ -2,29 +2,104 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
 
+use flow_core::checkpoint::Storage;
 use flow_core::prelude::*;
 use flow_core::testing::SimFs;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
-/// The first superstep that a run has come to.
+/// The supersteps that a run has come to, and the newest complete checkpoint at the beginning of each.
 #[derive(Clone)]
-struct Seen(Arc<AtomicU64>);
-
-impl Default for Seen {
-    fn default() -> Self {
-        Seen(Arc::new(AtomicU64::new(u64::MAX)))
-    }
+struct Seen {
+    storage: Arc<SimFs>,
+    steps: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Seen {
-    fn note(&self, step: u64) {
-        self.0.fetch_min(step, Relaxed);
+    fn new(storage: &Arc<SimFs>) -> Self {
+        Seen { storage: Arc::clone(storage), steps: Arc::default() }
     }
-    /// It, if there is one.
-    fn take(&self) -> Option<u64> {
-        Some(self.0.swap(u64::MAX, Relaxed)).filter(|step| *step < u64::MAX)
+
+    fn note(&self, step: u64) {
+        let mut steps = self.steps.lock().unwrap();
+        if steps.last().is_none_or(|last| last.0 < step) {
+            steps.push((step, self.newest()));
+        }
+    }
+
+    /// The newest complete checkpoint, 0 where there is none.
+    fn newest(&self) -> u64 {
+        let names = self.storage.list().unwrap();
+        let manifests = names.iter().filter_map(|name| name.strip_suffix(".manifest")?.strip_prefix("chk-"));
+        manifests.map(|name| name.split('-').next().unwrap().parse().unwrap()).max().unwrap_or(0)
+    }
+
+    fn take(&self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut self.steps.lock().unwrap())
+    }
+}
+
+/// A loop that dies, and is begun again, until it comes to its end.
+struct Lives {
+    seen: Seen,
+    /// How many supersteps there are if nobody dies.
+    rounds: u64,
+    /// The newest checkpoint when this life began, and in which supersteps it may stand.
+    newest: u64,
+    stands: (u64, u64),
+}
+
+impl Lives {
+    fn new(seen: &Seen, rounds: u64) -> Self {
+        Lives { seen: seen.clone(), rounds, newest: 0, stands: (0, 0) }
+    }
+
+    /// One has died. A checkpoint was asked for when the one before was complete, and was complete before it was seen to be so: its barrier passed in between, or in the next
+    /// superstep before its first record.
+    fn died(&mut self) {
+        let (steps, newest) = (self.seen.take(), self.seen.newest());
+        self.begins(&steps);
+        if newest > self.newest {
+            let one_before =
+                steps.iter().map(|at| at.1).filter(|at| (self.newest + 1..newest).contains(at)).max();
+            let least = steps.iter().rev().find(|at| one_before.is_some_and(|one| at.1 < one));
+            let most = steps.iter().rev().find(|at| at.1 < newest);
+            self.stands = (least.map_or(self.stands.0, |at| at.0), most.map_or(self.stands.1, |at| at.0) + 1);
+            self.newest = newest;
+        }
+    }
+
+    /// It runs nothing that was over, and each superstep once.
+    fn begins(&self, steps: &[(u64, u64)]) {
+        let Some((first, _)) = steps.first() else { return };
+        assert!(
+            (self.stands.0.max(1)..=self.stands.1 + 1).contains(first),
+            "{steps:?} from {:?}",
+            self.stands
+        );
+        assert!(steps.iter().map(|at| at.0).eq(*first..first + steps.len() as u64), "one by one: {steps:?}");
+    }
+
+    /// It has come to its end; whether it had begun in a later superstep than the first.
+    fn ended(&self, report: &Report, entry: &str) -> bool {
+        let steps = self.seen.take();
+        self.begins(&steps);
+        let counter = |of: &str| u64::try_from(report.counter(&format!("{entry}.{of}"))).unwrap();
+        let (counted, resumed) = (counter("supersteps"), counter("resumed"));
+        assert_eq!(report.restored.unwrap_or(0), self.newest);
+        if counted == 0 {
+            assert!(steps.is_empty() && self.stands.1 >= self.rounds, "the loop was over: {:?}", self.stands);
+            return false;
+        }
+        // Exactly those that were not over at the checkpoint.
+        assert_eq!(counted, self.rounds + 1 - resumed.max(1), "resumed in {resumed}: {steps:?}");
+        assert!((self.stands.0..=self.stands.1).contains(&resumed), "{resumed}, not in {:?}", self.stands);
+        if let Some((first, _)) = steps.first() {
+            // Whatever this superstep had to do before the body's end may have been done.
+            assert!((resumed.max(1)..=resumed + 1).contains(first), "{resumed}, and it begins with {first}");
+        }
+        resumed > 1
     }
 }
 
@@ -86,8 +161,9 @@ fn what_dies_in_a_superstep_goes_on_there() {
     for case in 0..cases {
         let mut seed = case * 77 + 5;
         let (rounds, vertices) = (1 + step(&mut seed) % 9, 1 + step(&mut seed) % 40);
-        let (storage, seen, out) = (Arc::new(SimFs::new()), Seen::default(), Collected::new());
-        let mut runs = 0;
+        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+        let seen = Seen::new(&storage);
+        let (mut runs, mut lives) = (0, Lives::new(&seen, rounds));
         loop {
             let p = [1, 2, 3, 4][step(&mut seed) as usize % 4];
             let job = sums_job(&storage, rounds, vertices, &seen, &out).parallelism(p);
@@ -95,22 +171,13 @@ fn what_dies_in_a_superstep_goes_on_there() {
             runs += 1;
             match job.simulate(step(&mut seed)) {
                 Ok(report) => {
-                    let first = seen.take();
-                    let steps = u64::try_from(report.counter("iterate.supersteps")).unwrap();
-                    assert!(steps <= rounds, "case {case}");
-                    if let Some(first) = first {
-                        assert!(
-                            steps <= rounds + 1 - first + 1,
-                            "case {case}: {steps} of {rounds}, from {first}"
-                        );
-                        later += u64::from(report.restored.is_some() && first > 1);
-                    }
+                    later += u64::from(lives.ended(&report, "iterate"));
                     break;
                 }
                 Err(error) => {
                     assert!(error.to_string().contains("has died"), "case {case}: {error}");
                     storage.break_lock();
-                    seen.take();
+                    lives.died();
                     deaths += 1;
                 }
             }
@@ -123,7 +190,30 @@ fn what_dies_in_a_superstep_goes_on_there() {
     assert!(deaths > cases / 2 && later > cases / 10, "{deaths} {later}");
 }
 
-/// The same of a delta loop, whose solution is in the checkpoint too: distances from vertex 0.
+/// Distances from vertex 0.
+fn distances_job(edges: &[(u64, u64, u64)], seen: &Seen, out: &Collected<(u64, u64)>) -> Job {
+    let (edges, seen) = (edges.to_vec(), seen.clone());
+    Job::build("distances", |job| {
+        let edges = source(from_vec(edges)).durable().key_by(|e| e.0);
+        let start = source(from_vec(vec![(0u64, 0u64)])).durable();
+        let shorter = |d: &mut u64, came: u64| {
+            let less = came < *d;
+            *d = came.min(*d);
+            less
+        };
+        let distances = start.iterate_delta(shorter, |changed| {
+            let noted = changed.superstep().map(move |(step, c)| {
+                seen.note(step);
+                c
+            });
+            let there = noted.key_by(|c| c.0).join(edges).lookup();
+            there.map(|(_, ((_, d), (_, to, length)))| (to, d + length))
+        });
+        job.add(distances.collect(out));
+    })
+}
+
+/// The same of a delta loop, whose solution is in the checkpoint too.
 #[test]
 fn what_dies_in_a_delta_loop_goes_on_there() {
     let cases = std::env::var("FLOW_RANDOM_CASES").map_or(150, |n| n.parse().unwrap());
@@ -143,45 +233,29 @@ fn what_dies_in_a_delta_loop_goes_on_there() {
                 }
             }
         }
-        let (storage, seen, out) = (Arc::new(SimFs::new()), Seen::default(), Collected::new());
-        let mut runs = 0;
+        let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
+        let seen = Seen::new(&storage);
+        let whole = distances_job(&edges, &Seen::new(&storage), &out).simulate(0).unwrap();
+        out.take();
+        let rounds = u64::try_from(whole.counter("iterate_delta.supersteps")).unwrap();
+        let (mut runs, mut lives) = (0, Lives::new(&seen, rounds));
         loop {
             let p = [1, 2, 3, 4][step(&mut seed) as usize % 4];
-            let (edges, seen_by) = (edges.clone(), seen.clone());
-            let job = Job::build("distances", |job| {
-                let edges = source(from_vec(edges)).durable().key_by(|e| e.0);
-                let start = source(from_vec(vec![(0u64, 0u64)])).durable();
-                let shorter = |d: &mut u64, came: u64| {
-                    let less = came < *d;
-                    *d = came.min(*d);
-                    less
-                };
-                let distances = start.iterate_delta(shorter, |changed| {
-                    let noted = changed.superstep().map(move |(step, c)| {
-                        seen_by.note(step);
-                        c
-                    });
-                    let there = noted.key_by(|c| c.0).join(edges).lookup();
-                    there.map(|(_, ((_, d), (_, to, length)))| (to, d + length))
-                });
-                job.add(distances.collect(&out));
-            });
             let checkpoints = Checkpoints::in_storage(Arc::clone(&storage) as _)
                 .every(Millis(1))
                 .deltas(step(&mut seed) as u32 % 3);
-            let job = job.checkpoints(checkpoints).parallelism(p);
+            let job = distances_job(&edges, &seen, &out).checkpoints(checkpoints).parallelism(p);
             let job = if runs < 3 { job.crash_at(20 + step(&mut seed) % 900) } else { job };
             runs += 1;
             match job.simulate(step(&mut seed)) {
                 Ok(report) => {
-                    later +=
-                        u64::from(report.restored.is_some() && seen.take().is_some_and(|first| first > 1));
+                    later += u64::from(lives.ended(&report, "iterate_delta"));
                     break;
                 }
                 Err(error) => {
                     assert!(error.to_string().contains("has died"), "case {case}: {error}");
                     storage.break_lock();
-                    seen.take();
+                    lives.died();
                     deaths += 1;
                 }
             }
@@ -200,7 +274,7 @@ fn no_superstep_before_the_last_checkpoint_is_run_again() {
     for p in [1, 2, 4] {
         let (storage, out) = (Arc::new(SimFs::new()), Collected::new());
         let (at, dies, seen) =
-            (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)), Seen::default());
+            (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)), Seen::new(&storage));
         let job = |rounds: u64| {
             let (at, dies, seen) = (Arc::clone(&at), Arc::clone(&dies), seen.clone());
             let job = Job::build("long", |job| {
@@ -230,10 +304,14 @@ fn no_superstep_before_the_last_checkpoint_is_run_again() {
         seen.take();
         let report = job(rounds).run().unwrap();
         assert_eq!(report.restored, Some(saved));
-        let first = seen.take().unwrap();
-        assert!(first >= before, "{first} before {before}");
-        let steps = u64::try_from(report.counter("iterate.supersteps")).unwrap();
-        assert!(steps == rounds + 1 - first || steps == rounds + 2 - first, "{steps} from {first}");
+        let steps = seen.take();
+        let counter = |of: &str| u64::try_from(report.counter(&format!("iterate.{of}"))).unwrap();
+        let (first, resumed) = (steps[0].0, counter("resumed"));
+        assert!(
+            resumed >= before && (resumed..=resumed + 1).contains(&first),
+            "{first} from {resumed}, {before}"
+        );
+        assert_eq!(counter("supersteps"), rounds + 1 - resumed);
         let mut rows = out.take();
         rows.sort_unstable();
         assert_eq!(rows, (rounds..rounds + 100).collect::<Vec<_>>());

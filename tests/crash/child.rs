@@ -3,6 +3,7 @@
 //! Below the folder it has `state` and the folders of its sinks. With `FLOW_SPILLS` its state goes to the disk as soon as it can, which `sums` has
 //! do so always; once some has, there is a file `has_spilled`. At the end it prints how many records it has read.
 
+mod loops_child;
 mod misdeed;
 mod queue;
 
@@ -57,6 +58,8 @@ fn main() -> ExitCode {
         Pipeline::Join => join(&settings, folder),
         Pipeline::Queue => queued(&settings, folder),
         Pipeline::Sums => sums(&settings, folder),
+        Pipeline::Loop => loops_child::bulk(&settings, folder),
+        Pipeline::Delta => loops_child::delta(&settings, folder),
     };
     let job = if settings.pipeline == Pipeline::Sums || std::env::var_os("FLOW_SPILLS").is_some() {
         let (backend, mark) = (Fjall::at(folder.join("spilled")), folder.join("has_spilled"));
@@ -77,7 +80,11 @@ fn main() -> ExitCode {
                 .iter()
                 .find(|stage| stage.name.starts_with("numbers"))
                 .map_or(0, |s| s.records_in);
-            println!("read {read}\ncpu {}", processor_time());
+            println!(
+                "read {read}\ncpu {}\nsupersteps {}",
+                processor_time(),
+                loops_child::supersteps(&report)
+            );
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 /// How long a child lives at most.
 const LIFE_MS: u64 = 500;
 
-fn kills() -> u64 {
+/// How many, in one test.
+pub fn kills() -> u64 {
     std::env::var("FLOW_KILLS").map_or(20, |text| text.parse().expect("FLOW_KILLS is a number"))
 }
 
 /// Numbers that look random, the same in every run.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
@@ -73,7 +74,8 @@ fn killed(pipeline: Pipeline, kills: u64) {
     assert_eq!(stuck, None, "a checkpoint between any three kills");
 }
 
-fn until_progress(case: &Case, child: &mut Child, before: u64) {
+/// Waits until there is a checkpoint after `before`.
+pub fn until_progress(case: &Case, child: &mut Child, before: u64) {
     let begun = Instant::now();
     while case.newest() <= before && child.try_wait().unwrap().is_none() {
         assert!(begun.elapsed() < Duration::from_secs(300), "no checkpoint after {before}");

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | K1–K21: killed at each step, twice in a row, at the first, second and a late checkpoint, × three pipelines in memory, and three whose state is on the disk | [`points`]`::f_k_p…`, `nothing_is_read_twice_but_since_the_last_checkpoint` |  |
 //! | K22–K25: killed at each step of a start, three times in a row | [`points`]`::f_k22_…` to `f_k25_…` | |
-//! | K26: random kills over one long input | [`kills`] | |
+//! | K26: random kills over one long input, and at random places of loops | [`kills`], [`supersteps`] | |
 //! | K27: a second process, a parent that dies | [`processes`]`::f_k27_…` | |
 //! | K28: stopped and continued; signals | [`processes`]`::f_k28_…`; signals with the example `ledger`: `tests/programs/ledger.rs` | |
 //! | T1–T4: crash states of the disk, damage, other jobs | flow-core's `checkpoint/tests` | |
@@ -24,6 +24,7 @@
 //! | C2: odd times | [`disks`]`::f_c2_odd_times` | |
 //! | B1: a sink that is much slower, or stands still | [`pressure`], [`limits`]`::f_b1_…` | |
 //! | B2: more threads than cores | [`limits`]`::f_b2_…`, by processor time; where there is no `taskset` it says so | |
+//! | B3: worksets of a loop that are larger than all rings | [`feedback`]`::f_b3_…` | |
 //! | B4: one idle source of two | flow-core's `tests/drift.rs`, without checkpoints | with checkpoints |
 //! | V1: another parallelism | [`processes`]`::f_v1_…` | V2, V3: in flow-core's `checkpoint/tests` as far as they are there |
 //! | X1: keys spread unevenly, many keys, a large window | [`skewed`]`::f_x1_…` | the report has no counters by instance, so nothing shows the skew |
@@ -36,6 +37,7 @@
 mod clocks;
 mod closures;
 mod disks;
+mod feedback;
 mod kills;
 mod large;
 mod limits;
@@ -47,3 +49,4 @@ mod runner;
 mod sinks;
 mod skewed;
 mod spilled;
+mod supersteps;

@@ -125,8 +125,8 @@ fn nothing_is_read_twice_but_since_the_last_checkpoint() {
     let case = Case::short(Pipeline::Linear);
     assert!(case.run(2, Some("P8c:3")).is_killed());
     let committed = case.lines("rows").len() as u64;
-    let super::runner::End::Done(read) = case.run(2, None) else { panic!("it ends") };
+    let super::runner::End::Done(told) = case.run(2, None) else { panic!("it ends") };
     assert!(committed > 0);
-    assert_eq!(read, case.count - committed);
+    assert_eq!(told.read, case.count - committed);
     case.check("read once");
 }

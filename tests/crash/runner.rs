@@ -27,9 +27,17 @@ pub struct Case {
 #[derive(Debug)]
 pub enum End {
     Killed,
-    /// It has come to the end of its input, and has read so many records.
-    Done(u64),
+    Done(Told),
     Failed(String),
+}
+
+/// What a child says that has come to the end of its input.
+#[derive(Debug)]
+pub struct Told {
+    /// How many records it has read.
+    pub read: u64,
+    /// How many supersteps of a loop it has run.
+    pub supersteps: u64,
 }
 
 impl Case {
@@ -97,10 +105,12 @@ impl Case {
         match output.status.code() {
             None => End::Killed,
             Some(0) => {
-                let read = text(&output.stdout);
-                End::Done(
-                    read.lines().next().and_then(|line| line.strip_prefix("read ")).unwrap().parse().unwrap(),
-                )
+                let said = text(&output.stdout);
+                let number = |of: &str| {
+                    let mut lines = said.lines();
+                    lines.find_map(|line| line.strip_prefix(of)).unwrap().trim().parse().unwrap()
+                };
+                End::Done(Told { read: number("read"), supersteps: number("supersteps") })
             }
             Some(_) => End::Failed(text(&output.stderr)),
         }

@@ -22,14 +22,22 @@ pub struct Batch;
 #[derive(Debug, Clone, Copy)]
 pub struct Superstep;
 
-/// Whether a stream ends: [`Bounded`], [`Unbounded`], [`Batch`] or [`Superstep`].
+/// The same in the body of a loop in the body of another.
+#[derive(Debug, Clone, Copy)]
+pub struct Nested;
+
+/// Whether a stream ends: [`Bounded`], [`Unbounded`], [`Batch`], [`Superstep`] or [`Nested`].
 pub trait Bounds: Send + 'static {
     /// The bounds of this stream and another of bounds `B` together.
     type With<B: Bounds>: Bounds;
     /// Those of the same stream where it has been made to end.
     type Ending: Finite;
-    /// The bounds of this stream from outside, met by one in a loop.
+    /// The bounds in the body of a loop over this stream.
     type Looped: Bounds;
+    /// The bounds of this stream met by one in a loop.
+    type Stepped: Bounds;
+    /// The bounds of this stream met by one in a loop in a loop. A stream of the outer body has no place there: it has another time, and goes on as long as the inner loop waits.
+    type Nesting: Bounds;
     /// Whether only the last row of a key or window leaves, at the end.
     const IS_BATCH: bool = false;
     /// Whether it is in a loop.
@@ -39,22 +47,40 @@ impl Bounds for Bounded {
     type With<B: Bounds> = B;
     type Ending = Bounded;
     type Looped = Superstep;
+    type Stepped = Superstep;
+    type Nesting = Nested;
 }
 impl Bounds for Unbounded {
     type With<B: Bounds> = Unbounded;
     type Ending = Bounded;
-    type Looped = Unbounded;
+    // Refused by another word.
+    type Looped = Superstep;
+    type Stepped = Unbounded;
+    type Nesting = Unbounded;
 }
 impl Bounds for Batch {
     type With<B: Bounds> = B;
     type Ending = Batch;
     type Looped = Superstep;
+    type Stepped = Superstep;
+    type Nesting = Nested;
     const IS_BATCH: bool = true;
 }
 impl Bounds for Superstep {
-    type With<B: Bounds> = B::Looped;
+    type With<B: Bounds> = B::Stepped;
     type Ending = Superstep;
-    type Looped = Superstep;
+    type Looped = Nested;
+    type Stepped = Superstep;
+    type Nesting = Unbounded;
+    const IS_BATCH: bool = true;
+    const IS_LOOPED: bool = true;
+}
+impl Bounds for Nested {
+    type With<B: Bounds> = B::Nesting;
+    type Ending = Nested;
+    type Looped = Nested;
+    type Stepped = Unbounded;
+    type Nesting = Nested;
     const IS_BATCH: bool = true;
     const IS_LOOPED: bool = true;
 }
@@ -64,6 +90,7 @@ pub trait Finite: Bounds {}
 impl Finite for Bounded {}
 impl Finite for Batch {}
 impl Finite for Superstep {}
+impl Finite for Nested {}
 
 /// The source can go back to an earlier position.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +130,12 @@ pub trait Kind: Send + 'static {
     /// The same in a batch.
     type Whole: Kind<Stamp = Self::Stamp, Bounds = Batch, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same in the body of a loop.
-    type Looped: Kind<Stamp = Self::Stamp, Bounds = Superstep, Replay = Self::Replay, Mode = Self::Mode>;
+    type Looped: Kind<
+            Stamp = Self::Stamp,
+            Bounds = <Self::Bounds as Bounds>::Looped,
+            Replay = Self::Replay,
+            Mode = Self::Mode,
+        >;
     /// The same without event time.
     type Untimed: Kind<Stamp = (), Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
     /// The same in a pipeline of mode `M`.
@@ -123,7 +155,7 @@ impl<S: Stamp, B: Bounds, R: Replay, M: Mode> Kind for Is<S, B, R, M> {
     type Timed = Is<Timestamp, B, R, M>;
     type Ending = Is<S, B::Ending, R, M>;
     type Whole = Is<S, Batch, R, M>;
-    type Looped = Is<S, Superstep, R, M>;
+    type Looped = Is<S, B::Looped, R, M>;
     type Untimed = Is<(), B, R, M>;
     type In<N: Mode> = Is<S, B, R, N>;
     type With<K: Kind<Stamp = S, Mode = M>> = Is<S, B::With<K::Bounds>, R::With<K::Replay>, M>;
@@ -171,6 +203,21 @@ impl<S: Stamp, B: Bounds, R: Replay> BeginsAnew for Is<S, B, R, Volatile> {}
 pub trait InSupersteps: Kind {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Superstep, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> InSupersteps for Is<S, Nested, R, M> {}
+
+/// A kind of the body of a loop whose streams have the bounds `B`.
+#[diagnostic::on_unimplemented(
+    message = "what the body of this loop gives is not in this loop",
+    label = "the body gives a stream of another one, or one that never ends",
+    note = "streams from outside that end may be looked up in or united with those of the body; those of the body of an outer loop have another time, and end later than this loop",
+    note = "let what is needed of them go through this loop as part of its records, or put it behind the loop"
+)]
+pub trait InBody<B>: Kind {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> InBody<Superstep> for Is<S, Superstep, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> InBody<Nested> for Is<S, Nested, R, M> {}
 
 /// In the body of a loop, `looped`, an operator that gives its records by time, or for records of several supersteps, does not know to which superstep they
 /// belong: the job does not begin.
@@ -185,9 +232,9 @@ pub(crate) fn refuse_in_loop(looped: bool, cx: &mut BuildCx, meta: &Meta) {
 
 /// A kind that may go through a loop.
 #[diagnostic::on_unimplemented(
-    message = "this stream cannot go through a loop: it is in one already",
-    label = "a loop in a loop",
-    note = "loops in the body of loops are not there yet: end the inner one by a condition of the outer, `.until(…)`, or run one behind the other"
+    message = "this stream cannot go through a loop: it is in two already",
+    label = "a loop in a loop in a loop",
+    note = "a loop may stand in the body of another, and no deeper: run one behind the other, or let the inner one do both steps"
 )]
 pub trait Loops: Kind {}
 #[diagnostic::do_not_recommend]
@@ -196,6 +243,42 @@ impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Bounded, R, M> {}
 impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Batch, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Unbounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Superstep, R, M> {}
+
+/// A kind that may go through a loop, which in the body of another takes no checkpoints.
+#[diagnostic::on_unimplemented(
+    message = "a loop in the body of another is in no checkpoint so far",
+    label = "is in no checkpoint",
+    note = "remove `#[checkpointed]`, or run one loop behind the other"
+)]
+pub trait LoopsAnew: Kind {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Bounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Batch, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Unbounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Nested, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay> LoopsAnew for Is<S, Superstep, R, Volatile> {}
+
+/// A kind that ends, or whose supersteps do.
+#[diagnostic::on_unimplemented(
+    message = "this stream never ends, and a loop takes all of it in before it begins its second superstep",
+    label = "needs bounded input",
+    note = "bound the source (`.take(n)`, a file, an iterator)"
+)]
+pub trait EndsOrSteps: Kind<Bounds: Finite> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> EndsOrSteps for Is<S, Bounded, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> EndsOrSteps for Is<S, Batch, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> EndsOrSteps for Is<S, Superstep, R, M> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> EndsOrSteps for Is<S, Nested, R, M> {}
 
 /// A kind of which a batch can be made.
 #[diagnostic::on_unimplemented(

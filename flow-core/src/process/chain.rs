@@ -2,7 +2,8 @@
 
 use super::Process;
 use super::head::{ItemOf, ProcessHead};
-use super::kinds::TimerKinds;
+use super::kinds::{TimerKinds, clock_in_loop};
+use crate::op::kind::refuse_in_loop;
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::{Chain, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push, Stamp};
@@ -18,13 +19,15 @@ pub struct Processed<C, F, P, M> {
     process: P,
     edge: EdgeRef,
     meta: Meta,
+    clock_in_loop: bool,
     mode: PhantomData<fn() -> M>,
 }
 
 impl<C: Clone, F: Clone, P: Clone, M> Clone for Processed<C, F, P, M> {
     fn clone(&self) -> Self {
         let (prev, key, process) = (self.prev.clone(), self.key.clone(), self.process.clone());
-        Processed { prev, key, process, edge: self.edge.clone(), meta: self.meta, mode: PhantomData }
+        let (edge, clock_in_loop) = (self.edge.clone(), self.clock_in_loop);
+        Processed { prev, key, process, edge, meta: self.meta, clock_in_loop, mode: PhantomData }
     }
 }
 
@@ -56,6 +59,7 @@ where
         let note =
             noted("state and timers of a key, one look-up an element", |names| self.process.describe(names));
         let meta = cx.op(&self.meta, &note);
+        refuse_in_loop(self.clock_in_loop, cx, &meta);
         self.edge.listen(listens::<C::Stamp>(next.grid()));
         let head =
             ProcessHead::<C::Out, F, P, C::Stamp, N, M>::new(self.key.clone(), self.process, next, meta);
@@ -97,6 +101,8 @@ impl<X: 'static, K: Kind, C, F: KeyTypes<X>> KeyedStream<X, K, C, F> {
         P: Process<F::Key, F::Value, K::Stamp>,
     {
         let (edge, meta) = (EdgeRef::fresh(), Meta::new("process"));
-        Stream::of(Processed { prev: self.chain, key: self.key, process, edge, meta, mode: PhantomData })
+        let clock_in_loop = clock_in_loop::<P::Timers, K>();
+        let (prev, key) = (self.chain, self.key);
+        Stream::of(Processed { prev, key, process, edge, meta, clock_in_loop, mode: PhantomData })
     }
 }

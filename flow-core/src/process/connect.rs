@@ -9,11 +9,12 @@ use super::chain::{listens, noted};
 use super::context::Context;
 use super::declaring::{Declaring, Doing, Keyed};
 use super::head::{ItemOf, ProcessHead};
-use super::kinds::{EventTimers, TimerKinds};
+use super::kinds::{EventTimers, TimerKinds, clock_in_loop};
 use super::states::Declared;
 use crate::join::joined::{Both, Detached, SameKey, SideEnds};
 use crate::op::boxed::NoRoot;
 use crate::op::key_fn::ByPair;
+use crate::op::kind::refuse_in_loop;
 use crate::op::operator::{OpError, Operator, Then};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::{Chain, Either, Key, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Terminal, Visit};
@@ -191,13 +192,15 @@ pub struct CoProcessed<Q, L, R, S, P, E, M> {
     ends: E,
     process: P,
     meta: Meta,
+    clock_in_loop: bool,
     types: PhantomData<fn() -> (Q, L, R, S, M)>,
 }
 
 impl<Q, L, R, S, P: Clone, E: Clone, M> Clone for CoProcessed<Q, L, R, S, P, E, M> {
     fn clone(&self) -> Self {
         let (edges, ends) = (self.edges.clone(), self.ends.clone());
-        CoProcessed { edges, ends, process: self.process.clone(), meta: self.meta, types: PhantomData }
+        let (process, clock_in_loop) = (self.process.clone(), self.clock_in_loop);
+        CoProcessed { edges, ends, process, meta: self.meta, clock_in_loop, types: PhantomData }
     }
 }
 
@@ -219,6 +222,7 @@ where
         let note =
             noted("two streams share the state and timers of a key", |names| self.process.describe(names));
         let meta = cx.op(&self.meta, &note);
+        refuse_in_loop(self.clock_in_loop, cx, &meta);
         for edge in &self.edges {
             edge.listen(listens::<S>(next.grid()));
         }
@@ -254,7 +258,8 @@ impl<Q: 'static, L: 'static, R: 'static, K: Kind, E> Connected<Q, L, R, K, E> {
         P: Process<Q, Either<L, R>, K::Stamp, State: Keep<K::Mode>>,
     {
         let (edges, ends, meta) = (self.edges, self.ends, Meta::new("process"));
-        Stream::of(CoProcessed { edges, ends, process, meta, types: PhantomData })
+        let clock_in_loop = clock_in_loop::<P::Timers, K>();
+        Stream::of(CoProcessed { edges, ends, process, meta, clock_in_loop, types: PhantomData })
     }
 
     /// States that both streams share, as [`KeyedStream::declare`].

@@ -1,6 +1,7 @@
 //! What the timers of a process do to the event time of what it emits, on the type.
 
 use crate::op::Kind;
+use crate::op::kind::Bounds;
 use crate::stage::Stamp;
 use crate::time::Timestamp;
 
@@ -19,6 +20,8 @@ pub trait TimerKinds: Send + 'static {
     type Stamp<S: Stamp>: Stamp;
     /// The kind of the stream behind.
     type Kind<K: Kind>: Kind<Stamp = Self::Stamp<K::Stamp>, Mode = K::Mode, Bounds = K::Bounds>;
+    /// Whether there are timers of the clock.
+    const ON_CLOCK: bool;
     /// What leaves a process that emits `O`: that, or a record of one of several sides.
     type Item<O>;
     /// What a record carries.
@@ -27,7 +30,13 @@ pub trait TimerKinds: Send + 'static {
     fn item<O>(x: O) -> Self::Item<O>;
 }
 
+/// Whether a process stands where it may not: with timers of the clock in the body of a loop, of which nobody knows in which superstep they fire.
+pub(super) const fn clock_in_loop<T: TimerKinds, K: Kind>() -> bool {
+    T::ON_CLOCK && <K::Bounds as Bounds>::IS_LOOPED
+}
+
 impl TimerKinds for EventTimers {
+    const ON_CLOCK: bool = false;
     type Stamp<S: Stamp> = S;
     type Kind<K: Kind> = K;
     type Item<O> = O;
@@ -42,6 +51,7 @@ impl TimerKinds for EventTimers {
 }
 
 impl TimerKinds for ProcessingTimers {
+    const ON_CLOCK: bool = true;
     type Stamp<S: Stamp> = ();
     type Kind<K: Kind> = K::Untimed;
     type Item<O> = O;

@@ -94,6 +94,7 @@ pub trait Takes<T, At>: TimerKinds {
 }
 
 impl<P: TimerKinds, W: SideTypes> TimerKinds for WithSides<P, W> {
+    const ON_CLOCK: bool = P::ON_CLOCK;
     type Stamp<S: Stamp> = P::Stamp<S>;
     type Kind<K: Kind> = P::Kind<K>;
     type Item<O> = W::Item<O>;

@@ -4,6 +4,7 @@
 //! `number entered complete`: the superstep and how many records have entered it, little-endian `u64`s, and a byte, 1 where all of it has come back.
 
 use super::handed::Handed;
+use super::number::{Told, told};
 use super::turns::Place;
 use super::until::Until;
 use super::workset::{Giver, Workset};
@@ -13,6 +14,7 @@ use crate::external::{Memory, Spill};
 use crate::metrics::Counter;
 use crate::stage::own::{Own, take};
 use crate::stage::{Faults, Meta, OpenCx};
+use crate::time::Timestamp;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is known for the condition of the loop, of the exits that have seen all of the superstep.
@@ -164,6 +166,11 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
         self.handed.of_exit(self.instance, |slot| *slot = returned);
         self.handed.turns.seen(self.exits, records, &|| self.is_enough());
         Ok(())
+    }
+
+    /// The time that is passed on when the watermark `w` of the body has come and what was due has left: outside there is another than inside.
+    pub fn passes(&self, w: Timestamp) -> Timestamp {
+        if told(w) == Told::End { self.handed.outer() } else { Timestamp::MIN }
     }
 
     /// Whether the condition holds, when the superstep is over.

@@ -10,7 +10,7 @@ use crate::aggregate::{Agg, Mergeable};
 use crate::error::{Error, ErrorKind};
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, Forward, InTurn};
-use crate::op::kind::{Ends, Loops};
+use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops, LoopsAnew};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::time::Grid;
@@ -19,6 +19,9 @@ use std::sync::Arc;
 
 /// The kind of the stream in the body: each superstep is a batch.
 pub type InLoop<K> = <<K as Kind>::Untimed as Kind>::Looped;
+
+/// The bounds of the streams there.
+pub type BodyBounds<K> = <InLoop<K> as Kind>::Bounds;
 
 /// The beginning of the body of a loop over what `C` gives.
 pub struct LoopStart<C, T> {
@@ -40,12 +43,9 @@ impl<C: Chain<Out: Spill>> Chain for LoopStart<C, C::Out> {
     type Stamp = ();
     type Root = C::Root;
     fn build<N: Push<C::Out, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
-        let meta = cx.op(&self.meta, &at_most(self.of.rounds()));
-        if self.of.rounds() == 0 {
-            cx.fail(no_rounds(&meta));
-        }
-        self.edge.listen(Grid::none());
         let handed = self.of.of_run(cx);
+        let meta = describe(cx, &self.meta, handed.rounds());
+        self.edge.listen(Grid::none());
         let entry = Entry::<C::Out, _, C::Stamp>::new(handed, Through(next), meta);
         let stage = HeadStage::new::<(C::Out, C::Stamp), _>(entry);
         cx.head(&meta, Count::Parallelism, &[(self.edge.clone(), EdgeKind::Rebalance)], stage);
@@ -54,18 +54,18 @@ impl<C: Chain<Out: Spill>> Chain for LoopStart<C, C::Out> {
     }
 }
 
-/// What `explain` says of a loop.
-pub(super) fn at_most(rounds: u64) -> String {
-    match rounds {
-        u64::MAX => "supersteps until nothing comes back".to_owned(),
-        rounds => format!("at most {rounds} supersteps"),
-    }
-}
-
+/// Says what the loop is that begins here.
 #[cold]
-pub(super) fn no_rounds(meta: &Meta) -> Error {
-    let what = "a loop of 0 supersteps: each record goes through the body once at least";
-    Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at())
+pub(super) fn describe(cx: &mut BuildCx, meta: &Meta, rounds: u64) -> Meta {
+    let meta = match rounds {
+        u64::MAX => cx.op(meta, "supersteps until nothing comes back"),
+        rounds => cx.op(meta, &format!("at most {rounds} supersteps")),
+    };
+    if rounds == 0 {
+        let what = "a loop of 0 supersteps: each record goes through the body once at least";
+        cx.fail(Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at()));
+    }
+    meta
 }
 
 /// A loop with the body `B`, which gives records `X`; what is done with them says `R`.
@@ -105,7 +105,7 @@ where
     fn build<N: Push<R::Out, ()>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let meta = cx.op(&self.meta, "what the body gives");
         self.edge.listen(Grid::every());
-        let handed = self.of.of_run(cx);
+        let handed = self.of.begin_run(cx, self.of.rounds());
         let known = cx.of_run().of(&self.known, Default::default);
         let back = Back::new(handed, self.until, known, meta);
         let exit = Exit::<B::Out, R, N, B::Stamp, U>::new(back, next, meta.id());
@@ -192,10 +192,11 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         body: impl FnOnce(Stream<T, InLoop<K>, LoopStart<C, T>>) -> B,
     ) -> Stream<Left<T, B>, K::Untimed, Loop<T, B>>
     where
-        K: Ends + Loops,
+        K: EndsOrSteps + Loops + LoopsAnew,
+        B::Kind: InBody<BodyBounds<K>>,
         T: Spill,
     {
-        let of = Arc::new(Handed::new(1, rounds));
+        let of = Arc::new(Handed::new(1, rounds, <K::Bounds as Bounds>::IS_LOOPED));
         let (edge, meta, back) = (EdgeRef::fresh(), Meta::new("iterate"), Meta::new("iterated"));
         let start = LoopStart { prev: self.chain, of: Arc::clone(&of), edge, meta };
         let body = body(Stream::of(start)).chain();

@@ -9,7 +9,7 @@
 //! The input is in superstep 0: it goes to the solution, all of it has changed, and that is the workset of superstep 1.
 
 use super::back::{Back, Known};
-use super::chain::{InLoop, at_most, no_rounds};
+use super::chain::{BodyBounds, InLoop, describe};
 use super::entry::{Entry, Ways};
 use super::handed::Handed;
 use super::solution::Solution;
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, InTurn};
 use crate::op::key_fn::ByPair;
-use crate::op::kind::{Ends, InSupersteps, Loops};
+use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops, LoopsAnew};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::tee::both_tails;
 use crate::op::{Chain, Key, Kind, Stream, Visit};
@@ -85,12 +85,9 @@ where
     type Stamp = ();
     type Root = C::Root;
     fn build<N: Push<(Q, V), ()>, W: Visit>(self, cx: &mut BuildCx, next: N, visit: W) {
-        let meta = cx.op(&self.meta, &at_most(self.of.rounds()));
-        if self.of.rounds() == 0 {
-            cx.fail(no_rounds(&meta));
-        }
-        self.edge.listen(Grid::none());
         let handed = self.of.of_run(cx);
+        let meta = describe(cx, &self.meta, handed.rounds());
+        self.edge.listen(Grid::none());
         cx.out(&self.straight);
         let solution = ToSolution::<Q, V, ()>::new(ByPair::new(), self.straight);
         let entry = Entry::<(Q, V), _, C::Stamp>::new(handed, Apart { body: next, solution }, meta);
@@ -105,6 +102,7 @@ where
 pub struct DeltaIterated<B, Q, V, F, M, U: Until<(Q, V)> = Never> {
     body: B,
     of: Arc<Handed<(Q, V)>>,
+    rounds: u64,
     update: F,
     until: U,
     known: Known<U::Acc>,
@@ -119,6 +117,7 @@ impl<B: Clone, Q, V, F: Clone, M, U: Until<(Q, V)>> Clone for DeltaIterated<B, Q
         DeltaIterated {
             body: self.body.clone(),
             of: Arc::clone(&self.of),
+            rounds: self.rounds,
             update: self.update.clone(),
             until: self.until.clone(),
             known: Arc::clone(&self.known),
@@ -147,7 +146,7 @@ where
         let meta = cx.op(&self.meta, "a table of the solution; what changes in it is the next workset");
         self.edge.listen(Grid::every());
         self.straight.listen(Grid::every());
-        let handed = self.of.of_run(cx);
+        let handed = self.of.begin_run(cx, self.rounds);
         let known = cx.of_run().of(&self.known, Default::default);
         let back = Back::new(handed, self.until, known, meta);
         let solution = Solution::<Q, V, F, N, (), M, U>::new(back, self.update, next, meta);
@@ -166,6 +165,8 @@ where
     note = "end the body in a stream of `({Q}, {V})`, as it begins: the key of what changes, and what comes to it"
 )]
 pub trait DeltaBody<Q, V> {
+    /// The kind of the stream.
+    type Kind: Kind;
     /// What it is made of.
     type Chain;
     /// The chain.
@@ -173,7 +174,8 @@ pub trait DeltaBody<Q, V> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Q: 'static, V: 'static, L: InSupersteps + Kind<Stamp = ()>, B> DeltaBody<Q, V> for Stream<(Q, V), L, B> {
+impl<Q: 'static, V: 'static, L: Kind<Stamp = ()>, B> DeltaBody<Q, V> for Stream<(Q, V), L, B> {
+    type Kind = L;
     type Chain = B;
     fn chain(self) -> B {
         self.chain
@@ -245,12 +247,13 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
         body: impl FnOnce(Stream<(Q, V), InLoop<K>, DeltaStart<C, (Q, V)>>) -> B,
     ) -> Stream<(Q, V), K::Untimed, DeltaLoop<Q, V, F, B, K>>
     where
-        K: Ends + Loops,
+        K: EndsOrSteps + Loops + LoopsAnew,
+        B::Kind: InBody<BodyBounds<K>>,
         Q: Key + Spill,
         V: Clone + Spill,
         F: Fn(&mut V, V) -> bool + Clone + Send + 'static,
     {
-        let of = Arc::new(Handed::new(0, u64::MAX));
+        let of = Arc::new(Handed::new(0, u64::MAX, <K::Bounds as Bounds>::IS_LOOPED));
         let (edge, straight) = (EdgeRef::fresh(), EdgeRef::fresh());
         let (meta, back) = (Meta::new("iterate_delta"), Meta::new("solution"));
         let (of_start, to) = (Arc::clone(&of), straight.clone());
@@ -259,6 +262,7 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
         Stream::of(DeltaIterated {
             body,
             of,
+            rounds: u64::MAX,
             update,
             until: Never,
             known: Known::default(),
@@ -286,8 +290,8 @@ impl<Q: Spill, V: Spill, K: Kind, B, F, M, U: Until<(Q, V)>>
     /// # job.run().unwrap();
     /// assert_eq!(out.take(), [0, 1, 2, 3]);
     /// ```
-    pub fn rounds(self, n: u64) -> Self {
-        self.chain.of.set_rounds(n);
+    pub fn rounds(mut self, n: u64) -> Self {
+        self.chain.rounds = n;
         self
     }
 }
@@ -319,9 +323,9 @@ impl<Q: Spill, V: Spill, K: Kind, B, F, M> Stream<(Q, V), K, DeltaIterated<B, Q,
         A: Mergeable<(Q, V)>,
         G: Fn(&A::Out) -> bool + Clone + Send + 'static,
     {
-        let DeltaIterated { body, of, update, edge, straight, meta, mode, .. } = self.chain;
+        let DeltaIterated { body, of, rounds, update, edge, straight, meta, mode, .. } = self.chain;
         let until = When::new(make(Agg::new()), condition);
         let known = Known::default();
-        Stream::of(DeltaIterated { body, of, update, until, known, edge, straight, meta, mode })
+        Stream::of(DeltaIterated { body, of, rounds, update, until, known, edge, straight, meta, mode })
     }
 }

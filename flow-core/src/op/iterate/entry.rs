@@ -5,10 +5,11 @@
 //! it, and how many of the input by this instance, little-endian `u64`s.
 
 use super::handed::Handed;
+use super::number::{anew, end, is_last, watermark};
 use super::turns::{Place, Turn};
 use super::workset::{Giver, Workset};
 use crate::batch::Mark;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::external::{Memory, Spill};
 use crate::metrics::Counter;
 use crate::stage::own::{Own, take};
@@ -57,8 +58,9 @@ pub(super) struct Entry<T, W, S> {
     sets: Vec<Workset<T>>,
     giver: Option<Giver<T>>,
     next: W,
-    /// All input has come.
+    /// All input has come; of one in the body of another loop that of a superstep there. Its own superstep in which that is.
     ended: bool,
+    begins: u64,
     entered: u64,
     /// The checkpoint that is asked for, and the last one whose barrier has passed.
     ordered: u64,
@@ -85,6 +87,7 @@ enum State {
 impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
     pub fn new(handed: Arc<Handed<T>>, next: W, meta: Meta) -> Self {
         Entry {
+            begins: handed.first(),
             handed,
             instance: 0,
             state: State::Input,
@@ -108,7 +111,7 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
     /// The superstep that it is in.
     fn number(&self) -> u64 {
         match self.state {
-            State::Input => self.handed.first(),
+            State::Input => self.begins,
             State::Given(number) | State::Giving(number) => number,
         }
     }
@@ -120,6 +123,9 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
 
     /// All of superstep `number` has been given.
     fn given(&mut self, number: u64) {
+        if is_last(number) {
+            return self.too_long();
+        }
         self.state = State::Given(number);
         self.next.mark(Mark::Watermark(watermark(number)));
         // Others wait for it.
@@ -141,10 +147,28 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
         Ok(())
     }
 
-    fn over(&mut self) -> Fire {
+    /// The loop is over, whose last superstep was `last`: for good, or until more comes.
+    fn over(&mut self, last: u64) -> Fire {
+        if self.handed.is_nested() {
+            self.next.mark(Mark::Watermark(watermark(end(last))));
+            self.next.flush();
+            self.begins = anew(last, self.handed.first());
+            (self.state, self.entered, self.ended) = (State::Input, 0, false);
+        } else {
+            self.count();
+        }
+        Fire::Done
+    }
+
+    fn count(&mut self) {
         self.supersteps.add(self.handed.turns.supersteps());
         self.supersteps = Counter::default();
-        Fire::Done
+    }
+
+    #[cold]
+    fn too_long(&self) {
+        let what = "a loop has come to its superstep 4,294,967,294, or one in another has begun 2,147,483,647 times: there are no more numbers";
+        self.fail(Error::new(ErrorKind::Operator, what));
     }
 
     #[cold]
@@ -190,6 +214,10 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
             let number = turn.place.number;
             self.state = State::Giving(number);
             self.sets.push(set);
+            if self.instance == 0 {
+                let resumed = cx.metrics().counter(&format!("{}.resumed", self.meta.id()));
+                resumed.add(number);
+            }
             if let Some(before) = number.checked_sub(1).filter(|before| *before >= self.handed.first()) {
                 // Who is in this stage hears which superstep it is.
                 self.next.mark(Mark::Watermark(watermark(before)));
@@ -214,11 +242,6 @@ fn read_turn(mut bytes: &[u8]) -> Result<Stood> {
     Ok(Stood { has_input: state == 1, place, own: next()? })
 }
 
-/// The watermark that says that superstep `number` is over.
-fn watermark(number: u64) -> Timestamp {
-    Timestamp(i64::try_from(number).unwrap_or(i64::MAX - 1))
-}
-
 impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
     type Part = Infallible;
 
@@ -237,7 +260,19 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
         }
     }
 
+    fn watermark(&mut self, w: Timestamp) {
+        if self.handed.is_nested() && w < Timestamp::MAX {
+            self.handed.outer_is(w);
+            self.ended = true;
+        }
+    }
+
     fn end(&mut self) {
+        if self.handed.is_nested() {
+            // The outer loop is over, or has been cut short, where others may wait for this one.
+            self.handed.turns.give_up();
+            return self.count();
+        }
         self.ended = true;
         if !matches!(self.state, State::Input) {
             // It starts from a checkpoint: the input has entered.
@@ -265,11 +300,11 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
             match self.state {
                 State::Input => {
                     self.handed.turns.enter(self.entered);
-                    self.given(self.handed.first());
+                    self.given(self.begins);
                 }
                 State::Given(last) => match self.handed.turns.after(last) {
                     Turn::Wait => return Fire::Paused,
-                    Turn::Over => return self.over(),
+                    Turn::Over => return self.over(last),
                     Turn::Begin(number) => {
                         self.sets = self.handed.take(self.instance);
                         self.sets.reverse();

@@ -1,6 +1,7 @@
 //! The stage that takes what the body of a bulk loop returns.
 
 use super::back::Back;
+use super::number::{Told, told};
 use super::returns::Leaves;
 use super::until::Until;
 use super::workset::Giver;
@@ -65,10 +66,11 @@ where
     }
 
     /// The result is what came back last.
-    fn finish(&mut self) -> Result<()> {
-        self.back.end();
-        self.result = Some(self.back.last()?);
-        Ok(())
+    fn finish(&mut self) {
+        match self.back.last() {
+            Ok(result) => self.result = Some(result),
+            Err(error) => self.fail(error),
+        }
     }
 
     #[cold]
@@ -113,17 +115,18 @@ where
     }
 
     fn watermark(&mut self, w: Timestamp) {
-        if let Some(number) = superstep(w) {
-            self.back.end_of(number);
+        match told(w) {
+            Told::Superstep(number) => self.back.end_of(number),
+            Told::End => self.finish(),
+            Told::Nothing => {}
         }
     }
 
     fn was_told(&mut self, _: Timestamp) {}
 
     fn end(&mut self) {
-        if let Err(error) = self.finish() {
-            self.fail(error);
-        }
+        self.back.end();
+        self.finish();
     }
 
     fn fire(&mut self) -> Fire {
@@ -133,14 +136,9 @@ where
         })
     }
 
-    fn passes(&self, _: Timestamp) -> Timestamp {
-        Timestamp::MIN
+    fn passes(&self, w: Timestamp) -> Timestamp {
+        self.back.passes(w)
     }
-}
-
-/// The superstep that a watermark in a loop says is over.
-pub(super) fn superstep(w: Timestamp) -> Option<u64> {
-    if w == Timestamp::MAX { None } else { u64::try_from(w.0).ok() }
 }
 
 /// What is behind the head: barriers pass by what is kept.

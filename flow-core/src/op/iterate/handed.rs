@@ -4,38 +4,53 @@ use super::turns::Turns;
 use super::workset::Workset;
 use crate::external::Spill;
 use crate::stage::BuildCx;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::time::Timestamp;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module. The one in the pipeline stands for that of each run.
 pub(super) struct Handed<T> {
     first: u64,
-    rounds: AtomicU64,
+    rounds: u64,
     entries: usize,
+    /// Whether it is in the body of another loop, and which superstep of that is over, by its time.
+    nested: bool,
+    outer: AtomicI64,
     pub turns: Turns,
     /// By exit.
     worksets: Mutex<Vec<Workset<T>>>,
 }
 
 impl<T: Spill> Handed<T> {
-    /// Of a loop whose input is in superstep `first`.
-    pub fn new(first: u64, rounds: u64) -> Self {
-        Self::of(first, rounds, 0)
+    /// Of a loop whose input is in superstep `first`; `nested` in the body of another.
+    pub fn new(first: u64, rounds: u64, nested: bool) -> Self {
+        Self::of(first, rounds, nested, 0)
     }
 
-    fn of(first: u64, rounds: u64, entries: usize) -> Self {
-        let turns = Turns::new(first, rounds, entries);
-        Handed { first, rounds: AtomicU64::new(rounds), entries, turns, worksets: Mutex::default() }
+    fn of(first: u64, rounds: u64, nested: bool, entries: usize) -> Self {
+        let turns = Turns::new(first, rounds, nested, entries);
+        let (outer, worksets) = (AtomicI64::new(i64::MIN), Mutex::default());
+        Handed { first, rounds, entries, nested, outer, turns, worksets }
+    }
+
+    /// Whether it is in the body of another loop.
+    pub fn is_nested(&self) -> bool {
+        self.nested
+    }
+
+    /// The superstep of the outer loop that has this time is over, but for this loop; all entries say so.
+    pub fn outer_is(&self, w: Timestamp) {
+        self.outer.store(w.0, Ordering::Release);
+    }
+
+    /// The time to pass on when the loop is over.
+    pub fn outer(&self) -> Timestamp {
+        Timestamp(self.outer.load(Ordering::Acquire))
     }
 
     /// How many supersteps there may be.
     pub fn rounds(&self) -> u64 {
-        self.rounds.load(Ordering::Relaxed)
-    }
-
-    /// Says it before the pipeline is built.
-    pub fn set_rounds(&self, rounds: u64) {
-        self.rounds.store(rounds, Ordering::Relaxed);
+        self.rounds
     }
 
     /// The superstep in which the input is.
@@ -43,10 +58,15 @@ impl<T: Spill> Handed<T> {
         self.first
     }
 
-    /// That of the run.
-    pub fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self> {
+    /// That of the run. The exit, which is built first, says how many supersteps there may be: its stream may be a clone.
+    pub fn begin_run(self: &Arc<Self>, cx: &mut BuildCx, rounds: u64) -> Arc<Self> {
         let entries = cx.parallelism();
-        cx.of_run().of(self, || Handed::of(self.first, self.rounds(), entries))
+        cx.of_run().of(self, || Handed::of(self.first, rounds, self.nested, entries))
+    }
+
+    /// That of the run, for the entry.
+    pub fn of_run(self: &Arc<Self>, cx: &mut BuildCx) -> Arc<Self> {
+        self.begin_run(cx, self.rounds)
     }
 
     fn worksets(&self) -> MutexGuard<'_, Vec<Workset<T>>> {

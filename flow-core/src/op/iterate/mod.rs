@@ -14,11 +14,16 @@
 //!
 //! **A condition** (`until.rs`) is looked at by each exit for what comes back to it, put together as exits see the end of the superstep, and tested by the last.
 //!
+//! **Loops in loops.** To the inner loop a superstep of the outer one is all there is: when an entry is told that it is over, its input has come. When the loop is over, the entries do not end but tell
+//! that, behind all they have given; the exits give the result and tell the outer superstep on, and all of them begin anew, with numbers that go on. There is nothing between them then.
+//! The outer superstep is not over before, so nothing of the next can come meanwhile.
+//!
 //! **Checkpoints.** While the input comes its barriers pass through entry, body and exit as everywhere. When it has ended none comes any more, so the entries take the
 //! coordinator's orders as sources do: each lets the barrier pass in the same superstep, in whatever place of it. That they are in the same one is seen to by
 //! `turns.rs`: a superstep with a barrier on its way is not over before all exits have seen it. So at a barrier what was handed over lies with the exits that
 //! handed it over, no ring is in the cycle, and nothing is between exits and entries. Entries write down what they have not given, the body what it keeps, exits what has come
-//! back; a job that starts from there goes on in the middle of that superstep, and none before it is run again.
+//! back; a job that starts from there goes on in the middle of that superstep, and none before it is run again. An inner loop takes none: the barrier of an outer one may come to one of its entries before
+//! the end of the superstep and to another behind it, where that waits for the loop to end, which the first holds up.
 //!
 //! | to see | look at |
 //! |---|---|
@@ -27,7 +32,7 @@
 //! | the stage that gives the workset to the body | `entry.rs` |
 //! | the stage that takes what the body returns | `exit.rs`, and what is common to both kinds of loop `back.rs` |
 //! | what the body may return | `returns.rs` |
-//! | the number of the superstep, for the body | `numbered.rs` |
+//! | the number of the superstep, as a time and for the body | `number.rs`, `numbered.rs` |
 //! | when a loop is over although something comes back | `until.rs` |
 //! | the solution set of a delta loop | `solution.rs` |
 //! | how they are put around a body | `chain.rs`, `delta.rs` |
@@ -38,9 +43,12 @@ mod delta;
 mod entry;
 mod exit;
 mod handed;
+mod number;
 mod numbered;
 mod returns;
 mod solution;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod until;
 mod workset;

@@ -1,6 +1,6 @@
 //! `superstep`: the number of the superstep beside each record.
 
-use super::exit::superstep;
+use super::number::{Told, superstep, told};
 use crate::batch::Mark;
 use crate::op::kind::InSupersteps;
 use crate::op::{Chain, Kind, Stream, Visit};
@@ -40,10 +40,12 @@ impl<T: 'static, S: Stamp, N: Push<(u64, T), S>> Push<T, S> for NumberedPush<N> 
 impl<N: Tail> Tail for NumberedPush<N> {
     fn mark(&mut self, mark: Mark) {
         // Inside of a loop it says which superstep is over.
-        if let Mark::Watermark(w) = mark
-            && let Some(over) = superstep(w)
-        {
-            self.number = over + 1;
+        if let Mark::Watermark(w) = mark {
+            match told(w) {
+                Told::Superstep(over) => self.number = superstep(over) + 1,
+                Told::End => self.number = 1,
+                Told::Nothing => {}
+            }
         }
         self.next.mark(mark);
     }

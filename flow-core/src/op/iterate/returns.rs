@@ -1,8 +1,8 @@
 //! What the body of a loop returns.
 
+use crate::op::Kind;
 use crate::op::Stream;
 use crate::op::fork::Either;
-use crate::op::kind::InSupersteps;
 
 /// What is done with a record `X` that comes out of the body: it goes into the next superstep, or leaves the loop.
 pub trait Leaves<X>: Send + 'static {
@@ -61,6 +61,8 @@ pub trait Body<T> {
     type Rule: Leaves<Self::Record, Again = T>;
     /// A record that comes out.
     type Record: Send + 'static;
+    /// The kind of the stream.
+    type Kind: Kind;
     /// What it is made of.
     type Chain;
     /// The chain.
@@ -68,9 +70,10 @@ pub trait Body<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Send + 'static, L: InSupersteps, B> Body<T> for Stream<T, L, B> {
+impl<T: Send + 'static, L: Kind, B> Body<T> for Stream<T, L, B> {
     type Rule = Feeds;
     type Record = T;
+    type Kind = L;
     type Chain = B;
     fn chain(self) -> B {
         self.chain
@@ -78,9 +81,10 @@ impl<T: Send + 'static, L: InSupersteps, B> Body<T> for Stream<T, L, B> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Send + 'static, D: Send + 'static, L: InSupersteps, B> Body<T> for Stream<Either<T, D>, L, B> {
+impl<T: Send + 'static, D: Send + 'static, L: Kind, B> Body<T> for Stream<Either<T, D>, L, B> {
     type Rule = Says;
     type Record = Either<T, D>;
+    type Kind = L;
     type Chain = B;
     fn chain(self) -> B {
         self.chain

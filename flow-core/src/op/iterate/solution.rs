@@ -5,7 +5,7 @@
 //! ```
 
 use super::back::Back;
-use super::exit::superstep;
+use super::number::{Told, told};
 use super::until::Until;
 use crate::batch::Mark;
 use crate::checkpoint::Groups;
@@ -27,7 +27,7 @@ use std::vec::IntoIter;
 pub(super) struct Solution<Q, V, F, N, S, M: Mode, U: Until<(Q, V)>> {
     back: Back<(Q, V), U>,
     table: KeyTable<Q, (V, bool), M>,
-    /// The hashes of all keys, in the order in which they came, and how many of them have left.
+    /// The hashes of all keys, in the order in which they came, and, when the loop has `ended`, how many of them have left.
     order: Vec<u64>,
     emitted: usize,
     /// The keys that have changed in this superstep.
@@ -122,9 +122,13 @@ where
     }
 
     fn watermark(&mut self, w: Timestamp) {
-        if let Some(number) = superstep(w) {
-            self.hand_over();
-            self.back.end_of(number);
+        match told(w) {
+            Told::Superstep(number) => {
+                self.hand_over();
+                self.back.end_of(number);
+            }
+            Told::End => self.ended = true,
+            Told::Nothing => {}
         }
     }
 
@@ -136,9 +140,11 @@ where
     }
 
     fn fire(&mut self) -> Fire {
+        if !self.ended {
+            return Fire::Done;
+        }
         let Solution { table, order, emitted, next, .. } = self;
-        while self.ended
-            && let Some(hash) = order.get(*emitted)
+        while let Some(hash) = order.get(*emitted)
             && !next.enough()
         {
             if !next.room() {
@@ -150,11 +156,14 @@ where
                 next.push((key, value), ());
             }
         }
+        // In the body of another loop it begins anew.
+        order.clear();
+        (self.emitted, self.ended) = (0, false);
         Fire::Done
     }
 
-    fn passes(&self, _: Timestamp) -> Timestamp {
-        Timestamp::MIN
+    fn passes(&self, w: Timestamp) -> Timestamp {
+        self.back.passes(w)
     }
 
     fn begin_save(&mut self, out: &Groups) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Whether there is another superstep, and on which side of that decision a checkpoint is.
 
+use super::number::{anew, is_before, superstep};
 use crate::channel::Signal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,8 +10,11 @@ const OVER: u64 = u64::MAX;
 
 /// The coordination of a loop in one run of a job.
 pub(super) struct Turns {
-    /// How many supersteps there may be.
+    /// The superstep in which its input is, and how many there may be.
+    first: u64,
     rounds: u64,
+    /// In the body of another loop: when it is over it begins anew.
+    nested: bool,
     entries: usize,
     /// Up to which superstep the entries may go; [`OVER`] when there is none after the last.
     allowed: AtomicU64,
@@ -66,7 +70,7 @@ pub(super) type Enough<'a> = &'a dyn Fn() -> bool;
 
 impl Turns {
     /// Of a loop whose first superstep is `first`, in which its input is under way.
-    pub fn new(first: u64, rounds: u64, entries: usize) -> Self {
+    pub fn new(first: u64, rounds: u64, nested: bool, entries: usize) -> Self {
         let step = Step {
             number: first,
             done: 0,
@@ -82,7 +86,9 @@ impl Turns {
             entries: Vec::new(),
         };
         Turns {
+            first,
             rounds,
+            nested,
             entries,
             allowed: AtomicU64::new(first),
             cut: AtomicBool::new(false),
@@ -112,6 +118,7 @@ impl Turns {
     pub fn after(&self, last: u64) -> Turn {
         match self.allowed.load(Ordering::Acquire) {
             OVER => Turn::Over,
+            allowed if is_before(last, allowed) => Turn::Over,
             allowed if allowed > last => Turn::Begin(last + 1),
             _ => Turn::Wait,
         }
@@ -148,7 +155,7 @@ impl Turns {
         step.returned += returned;
         if step.seen == exits {
             // Superstep 0 only takes the input in: no condition is about that.
-            (step.all_seen, step.enough) = (true, enough() && step.number > 0);
+            (step.all_seen, step.enough) = (true, enough() && superstep(step.number) > 0);
             self.decide(&mut step);
         }
     }
@@ -158,12 +165,18 @@ impl Turns {
             return;
         }
         let ends = step.enough || self.stopped.load(Ordering::Acquire);
-        let goes_on = step.returned > 0 && step.number < self.rounds && !ends;
-        let next = if goes_on { step.number + 1 } else { OVER };
+        let number = superstep(step.number);
+        let goes_on = step.returned > 0 && number < self.rounds && !ends;
         // Superstep 0 only takes the input in.
-        step.done += u64::from(step.entered > 0 && step.number > 0);
+        step.done += u64::from(step.entered > 0 && number > 0);
         (step.number, step.entered) = (step.number + 1, step.returned);
         (step.seen, step.returned, step.all_seen) = (0, 0, false);
+        let mut next = if goes_on { step.number } else { OVER };
+        if !goes_on && self.nested {
+            // The input of the next one is yet to come.
+            next = anew(step.number - 1, self.first);
+            (step.number, step.entered, step.started) = (next, 0, 0);
+        }
         self.allowed.store(next, Ordering::Release);
         step.entries.iter().for_each(Signal::wake);
     }
@@ -237,7 +250,7 @@ mod tests {
 
     #[test]
     fn the_last_exit_decides() {
-        let turns = Turns::new(1, 3, 1);
+        let turns = Turns::new(1, 3, false, 1);
         turns.enter(2);
         assert_eq!(turns.after(1), Turn::Wait);
         turns.seen(2, 1, &no);
@@ -253,7 +266,7 @@ mod tests {
 
     #[test]
     fn nothing_is_no_superstep() {
-        let turns = Turns::new(1, 3, 1);
+        let turns = Turns::new(1, 3, false, 1);
         turns.enter(0);
         turns.seen(1, 0, &no);
         assert_eq!((turns.after(1), turns.supersteps()), (Turn::Over, 0));
@@ -261,7 +274,7 @@ mod tests {
 
     #[test]
     fn without_records_that_come_back_it_is_over() {
-        let turns = Turns::new(1, u64::MAX, 1);
+        let turns = Turns::new(1, u64::MAX, false, 1);
         turns.enter(1);
         turns.seen(1, 0, &no);
         assert_eq!((turns.after(1), turns.supersteps()), (Turn::Over, 1));
@@ -269,7 +282,7 @@ mod tests {
 
     #[test]
     fn it_ends_where_it_is_enough() {
-        let turns = Turns::new(1, u64::MAX, 1);
+        let turns = Turns::new(1, u64::MAX, false, 1);
         turns.enter(1);
         turns.seen(1, 7, &no);
         turns.seen(1, 7, &|| true);
@@ -278,7 +291,7 @@ mod tests {
 
     #[test]
     fn it_ends_where_no_exit_is_wanted() {
-        let turns = Turns::new(1, u64::MAX, 1);
+        let turns = Turns::new(1, u64::MAX, false, 1);
         turns.enter(1);
         turns.unwanted(2);
         turns.seen(2, 1, &no);
@@ -291,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_superstep_is_not_over_before_its_barrier_has_passed() {
-        let turns = Turns::new(1, 9, 1);
+        let turns = Turns::new(1, 9, false, 1);
         turns.enter(1);
         turns.seen(2, 1, &no);
         assert!(turns.asks(1, 4), "one exit has not seen all");
@@ -310,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_barrier_of_the_input_passes_before_it_goes_on() {
-        let turns = Turns::new(1, 9, 1);
+        let turns = Turns::new(1, 9, false, 1);
         turns.resume(Place { number: 4, entered: 1 });
         turns.seen(1, 1, &no);
         assert!(turns.asks(4, 1));
@@ -322,7 +335,7 @@ mod tests {
 
     #[test]
     fn it_goes_on_where_it_was() {
-        let turns = Turns::new(1, 9, 1);
+        let turns = Turns::new(1, 9, false, 1);
         let place = Place { number: 5, entered: 2 };
         turns.resume(place);
         turns.seen(2, 1, &no);
@@ -333,5 +346,28 @@ mod tests {
         assert_eq!(turns.after(5), Turn::Begin(6));
         turns.resume(place);
         assert_eq!((turns.after(5), turns.supersteps()), (Turn::Begin(6), 1));
+    }
+
+    #[test]
+    fn a_nested_one_begins_anew() {
+        let turns = Turns::new(1, 2, true, 2);
+        turns.enter(3);
+        turns.enter(0);
+        turns.seen(1, 2, &no);
+        assert_eq!(turns.after(1), Turn::Begin(2));
+        turns.seen(1, 2, &no);
+        let second = anew(2, 1);
+        assert_eq!(turns.place(), Place { number: second, entered: 0 });
+        // Whoever comes late hears it too, and who has begun anew waits for the others.
+        assert_eq!((turns.after(2), turns.after(second)), (Turn::Over, Turn::Wait));
+        turns.enter(1);
+        turns.seen(1, 1, &no);
+        assert_eq!((turns.after(2), turns.after(second)), (Turn::Over, Turn::Wait));
+        turns.enter(0);
+        assert_eq!(turns.after(second), Turn::Begin(second + 1));
+        turns.seen(1, 0, &no);
+        assert_eq!((turns.after(second + 1), turns.supersteps(), turns.is_over()), (Turn::Over, 4, false));
+        turns.give_up();
+        assert!(turns.is_over());
     }
 }

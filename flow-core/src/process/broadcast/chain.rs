@@ -7,9 +7,10 @@ use crate::error::Result;
 use crate::join::joined::{Both, Detached, SideEnds};
 use crate::op::boxed::NoRoot;
 use crate::op::edges::sender_tail;
+use crate::op::kind::refuse_in_loop;
 use crate::op::{Chain, Either, Key, KeyFn, KeyTypes, KeyedStream, Kind, Proved, Stream, Terminal, Visit};
 use crate::process::chain::{listens, noted};
-use crate::process::kinds::TimerKinds;
+use crate::process::kinds::{TimerKinds, clock_in_loop};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, OpenCx, Outs, Push, Stamp, Tail};
 use crate::state::{Keep, Mode};
 use crate::time::Grid;
@@ -161,13 +162,15 @@ pub struct Broadcasted<Q, L, B, S, P, E, M> {
     ends: E,
     process: P,
     meta: Meta,
+    clock_in_loop: bool,
     types: PhantomData<fn() -> (Q, L, B, S, M)>,
 }
 
 impl<Q, L, B, S, P: Clone, E: Clone, M> Clone for Broadcasted<Q, L, B, S, P, E, M> {
     fn clone(&self) -> Self {
         let (edges, ends) = (self.edges.clone(), self.ends.clone());
-        Broadcasted { edges, ends, process: self.process.clone(), meta: self.meta, types: PhantomData }
+        let (process, clock_in_loop) = (self.process.clone(), self.clock_in_loop);
+        Broadcasted { edges, ends, process, meta: self.meta, clock_in_loop, types: PhantomData }
     }
 }
 
@@ -188,6 +191,7 @@ where
     fn build<N: Push<Self::Out, Self::Stamp>, V: Visit>(self, cx: &mut BuildCx, next: N, visit: V) {
         let what = "state and timers of a key, beside a value that every instance has";
         let meta = cx.op(&self.meta, &noted(what, |names| self.process.describe(names)));
+        refuse_in_loop(self.clock_in_loop, cx, &meta);
         for edge in &self.edges {
             edge.listen(listens::<S>(next.grid()));
         }
@@ -218,6 +222,7 @@ impl<Q: 'static, L: 'static, B: 'static, K: Kind, E> ConnectedBroadcast<Q, L, B,
         P: BroadcastProcess<Q, L, B, K::Stamp, State: Keep<K::Mode>, Shared: Keep<K::Mode>>,
     {
         let (edges, ends, meta) = (self.edges, self.ends, Meta::new("process"));
-        Stream::of(Broadcasted { edges, ends, process, meta, types: PhantomData })
+        let clock_in_loop = clock_in_loop::<P::Timers, K>();
+        Stream::of(Broadcasted { edges, ends, process, meta, clock_in_loop, types: PhantomData })
     }
 }
