@@ -31,9 +31,15 @@ pub(crate) fn place_of<K: 'static>(key: &K) -> Option<usize> {
     None
 }
 
+/// Whether keys of a type may be places.
+#[inline(always)]
+pub(crate) fn is_place<K: 'static>() -> bool {
+    key_at::<K>(0).is_some()
+}
+
 /// The key of a place; see [`place_of`].
 #[inline(always)]
-fn key_at<K: 'static>(place: usize) -> Option<K> {
+pub(crate) fn key_at<K: 'static>(place: usize) -> Option<K> {
     let mut key: Option<K> = None;
     let any: &mut dyn Any = &mut key;
     macro_rules! of {

@@ -45,7 +45,7 @@ pub struct LookupHead<Q, L, R, F, S, N, M: Mode> {
     types: PhantomData<fn() -> (F, S)>,
 }
 
-impl<Q, L, R, F, S, N, M: Mode> LookupHead<Q, L, R, F, S, N, M> {
+impl<Q: 'static, L, R, F, S, N, M: Mode> LookupHead<Q, L, R, F, S, N, M> {
     pub fn new(next: N, meta: Meta) -> Self {
         LookupHead {
             table: Table::default(),

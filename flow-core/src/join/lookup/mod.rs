@@ -1,6 +1,7 @@
 //! `join(…).lookup()`: the right side is read whole, then each left element finds what there is of its key.
 
 mod chain;
+mod grouped;
 mod head;
 mod packed;
 mod table;

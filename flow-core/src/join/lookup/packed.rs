@@ -2,13 +2,16 @@
 //! in their table (compressed sparse rows). So a row takes no more room than it is large, and who looks up keys in the order of their table reads memory in its order. Where the
 //! keys are numbers of which few are left out, that table is dense: they lie in their order.
 
+use super::grouped::grouped;
 use crate::exchange::hash_key;
 use crate::op::Key;
-use crate::state::{Pane, Spread, place_of, prefetch};
+use crate::state::{Pane, is_place, key_at, place_of, prefetch};
 use std::ops::Range;
 
-/// Where the rows of a key are, once all have come; before, its number and how many there are. In words of four bytes, so that an entry of a small
-/// key takes sixteen.
+/// Of so many places one row at least: else they are too sparse for a table of all.
+const SPARSE: usize = 4;
+
+/// Where the rows of a key are, once all have come; before, its number. In words of four bytes, so that an entry of a small key takes sixteen.
 #[derive(Clone, Copy)]
 struct Run {
     start: [u32; 2],
@@ -16,76 +19,113 @@ struct Run {
 }
 
 impl Run {
+    fn of(range: Range<usize>) -> Self {
+        let start = range.start as u64;
+        Run { start: [start as u32, (start >> 32) as u32], len: range.len() as u32 }
+    }
+
     fn range(self) -> Range<usize> {
         let start = u64::from(self.start[0]) | u64::from(self.start[1]) << 32;
         start as usize..start as usize + self.len as usize
-    }
-
-    fn begin_at(&mut self, start: usize) {
-        self.start = [start as u32, (start as u64 >> 32) as u32];
     }
 }
 
 /// See the module.
 pub(super) struct Packed<Q, R> {
+    /// Where keys are places, it is not used: these are their own numbers.
     keys: Pane<Q, Run>,
-    /// Instead of that, once all have come: by key, where the keys are places. Of one that there is not `len` is 0.
-    dense: Vec<Run>,
+    are_places: bool,
+    highest: usize,
     /// Until all have come, the number of each row's key.
     of: Vec<u32>,
     rows: Vec<R>,
+    /// Once all have come, for each place where its rows begin; and where the last ones end.
+    starts: Vec<usize>,
 }
 
-impl<Q, R> Default for Packed<Q, R> {
+impl<Q: 'static, R> Default for Packed<Q, R> {
     fn default() -> Self {
-        Packed { keys: Pane::default(), dense: Vec::new(), of: Vec::new(), rows: Vec::new() }
+        let (keys, of, rows, starts) = (Pane::default(), Vec::new(), Vec::new(), Vec::new());
+        Packed { keys, are_places: is_place::<Q>(), highest: 0, of, rows, starts }
     }
+}
+
+/// A key that is a place, and can be a number.
+#[inline(always)]
+fn number_of<Q: Key>(key: &Q) -> Option<u32> {
+    u32::try_from(place_of(key)?).ok()
 }
 
 impl<Q: Key, R> Packed<Q, R> {
-    /// # Panics
-    /// When one key has more than four thousand million rows.
     #[inline]
     pub fn add(&mut self, hash: u64, key: Q, right: R) {
-        // A table holds fewer keys than that.
-        let number = self.keys.len() as u32;
-        let is = |k: &Q| *k == key;
-        let new = || (key.clone(), Run { start: [number, 0], len: 0 });
-        let (_, run) = self.keys.entry(hash, is, new, &hash_key);
-        run.len = run.len.checked_add(1).expect("fewer rows of one key than 2^32 fit into memory");
-        self.of.push(run.start[0]);
         self.rows.push(right);
+        if self.are_places {
+            if let Some(number) = number_of(&key) {
+                self.highest = self.highest.max(number as usize);
+                return self.of.push(number);
+            }
+            self.give_numbers();
+        }
+        let number = self.number(hash, key);
+        self.of.push(number);
+    }
+
+    /// The number of a key, in order of appearance.
+    #[inline]
+    fn number(&mut self, hash: u64, key: Q) -> u32 {
+        // A table holds fewer keys than that.
+        let new = Run { start: [self.keys.len() as u32, 0], len: 0 };
+        let is = |k: &Q| *k == key;
+        self.keys.entry(hash, is, || (key.clone(), new), &hash_key).1.start[0]
+    }
+
+    /// The keys are not their numbers any more.
+    #[cold]
+    fn give_numbers(&mut self) {
+        self.are_places = false;
+        let mut of = std::mem::take(&mut self.of);
+        for number in &mut of {
+            if let Some(key) = key_at::<Q>(*number as usize) {
+                *number = self.number(hash_key(&key), key);
+            }
+        }
+        self.of = of;
     }
 
     /// All have come: each goes to its place, those of a key in the order in which they came.
+    ///
+    /// # Panics
+    /// When one key has more than four thousand million rows.
     pub fn settle(&mut self) {
-        let Packed { keys, dense, of, rows } = self;
-        // By number: where the next row of a key goes.
-        let (mut next, mut end) = (vec![0; keys.len()], 0);
-        let mut begin = |run: &mut Run| {
-            next[run.start[0] as usize] = end;
-            run.begin_at(end);
-            end += run.len as usize;
-        };
-        *dense = by_place(keys);
-        if dense.is_empty() {
-            keys.each_mut(|(_, run)| begin(run));
-        } else {
-            *keys = Pane::default();
-            dense.iter_mut().filter(|run| run.len > 0).for_each(begin);
+        if self.are_places && self.highest / SPARSE >= self.rows.len() {
+            self.give_numbers();
         }
-        let place = |number: u32| {
-            let at = &mut next[number as usize];
-            *at += 1;
-            *at - 1
-        };
-        let places = std::mem::take(of).into_iter().map(place);
-        *rows = placed(places.zip(std::mem::take(rows)), end);
+        if self.are_places {
+            let places = self.highest + 1;
+            return self.group(places, |number| number);
+        }
+        let mut orders = vec![0; self.keys.len()];
+        let mut order = 0..;
+        self.keys.each_mut(|(_, run)| orders[run.start[0] as usize] = order.next().unwrap_or_default());
+        self.group(orders.len(), |number| orders[number as usize]);
+        let mut ends = self.starts.windows(2);
+        self.keys.each_mut(|(_, run)| {
+            if let Some([start, end]) = ends.next() {
+                *run = Run::of(*start..*end);
+            }
+        });
+        self.starts = Vec::new();
+    }
+
+    fn group(&mut self, groups: usize, group: impl Fn(u32) -> u32) {
+        let groups_of = std::mem::take(&mut self.of).into_iter().map(group);
+        (self.rows, self.starts) = grouped(groups_of.zip(std::mem::take(&mut self.rows)), groups);
     }
 
     #[inline]
     pub fn find(&self, hash: u64, key: &Q) -> Option<&[R]> {
-        if !self.dense.is_empty() {
+        if self.are_places {
             return self.rows_at(key);
         }
         let (_, run) = self.keys.find(hash, |k| k == key)?;
@@ -95,64 +135,29 @@ impl<Q: Key, R> Packed<Q, R> {
     /// The rows of a key that is a place.
     #[inline(always)]
     fn rows_at(&self, key: &Q) -> Option<&[R]> {
-        let run = self.dense.get(place_of(key)?)?;
-        self.rows.get(run.range()).filter(|rows| !rows.is_empty())
+        let ends = self.starts.get(place_of(key)?..)?;
+        let (start, end) = (ends.first()?, ends.get(1)?);
+        self.rows.get(*start..*end).filter(|rows| !rows.is_empty())
     }
 
     #[inline(always)]
     pub fn prefetch(&mut self, hash: u64, key: &Q) {
-        match self.dense.get(place_of(key).unwrap_or(0)) {
-            Some(run) => prefetch(run),
-            None => self.keys.prefetch(hash),
+        if self.are_places {
+            prefetch(self.starts.as_ptr().wrapping_add(place_of(key).unwrap_or(0)));
+        } else {
+            self.keys.prefetch(hash);
         }
     }
 
     #[inline(always)]
     pub fn prefetch_rows(&self, hash: u64, key: &Q) {
-        let rows = if self.dense.is_empty() {
-            self.keys.likely(hash).and_then(|run| self.rows.get(run.range()))
-        } else {
+        let rows = if self.are_places {
             self.rows_at(key)
+        } else {
+            self.keys.likely(hash).and_then(|run| self.rows.get(run.range()))
         };
         rows.into_iter().for_each(prefetch_all);
     }
-}
-
-/// The runs of keys that are places; nothing where these would be too many.
-fn by_place<Q: Key>(keys: &Pane<Q, Run>) -> Vec<Run> {
-    let mut spread = Spread::default();
-    keys.unordered().for_each(|(key, _)| spread.add(key));
-    let mut runs = vec![Run { start: [0; 2], len: 0 }; spread.places().unwrap_or(0)];
-    for (key, run) in keys.unordered() {
-        if let Some(at) = place_of(key).and_then(|place| runs.get_mut(place)) {
-            *at = *run;
-        }
-    }
-    runs
-}
-
-/// Rows that are brought to their places together: as many as the nearer caches hold.
-const TOGETHER_BYTES: usize = 1 << 18;
-
-/// `n` rows in the order of their places, which are the numbers below `n`. Each is first put with those that go near it, so that memory that is far
-/// is written from front to back (a radix sort's first pass); then each of those that are together is fetched for its place.
-fn placed<R>(rows: impl Iterator<Item = (usize, R)>, n: usize) -> Vec<R> {
-    let together = (TOGETHER_BYTES / size_of::<(u32, Option<R>)>()).clamp(1, n.max(1)).next_power_of_two();
-    let (shift, mask) = (together.trailing_zeros(), together - 1);
-    let mut near: Vec<Vec<(u32, Option<R>)>> = Vec::new();
-    near.resize_with(n.div_ceil(together), || Vec::with_capacity(together.min(n)));
-    for (place, row) in rows {
-        near[place >> shift].push(((place & mask) as u32, Some(row)));
-    }
-    let mut all = Vec::with_capacity(n);
-    let mut from = vec![0; together];
-    for mut some in near {
-        for (at, (place, _)) in some.iter().enumerate() {
-            from[*place as usize] = at;
-        }
-        all.extend(from[..some.len()].iter().filter_map(|at| some[*at].1.take()));
-    }
-    all
 }
 
 /// Asks for the memory of as many rows as some keys have.
@@ -165,7 +170,7 @@ pub(super) fn prefetch_all<R>(rows: &[R]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Packed, TOGETHER_BYTES, placed};
+    use super::Packed;
     use crate::exchange::hash_key;
 
     /// Rows are neither copied nor put out of the order in which those of a key came.
@@ -187,47 +192,35 @@ mod tests {
         assert_eq!(Packed::<u64, Row>::default().find(hash_key(&1u64), &1), None);
     }
 
-    /// The same where the keys are places, and where they are many and are none.
+    /// Keys that are places, that are too sparse, and of which one is none, from the first row on or from the last.
     #[test]
-    fn the_rows_of_many_keys() {
-        for (step, dense) in [(2u64, 3_999), (1 << 40, 0)] {
+    fn keys_that_are_numbers() {
+        let check = |keys: &[i64], are_places| {
             let mut packed = Packed::default();
-            // Each key has one to three rows, and not one after the other.
-            let rows = || {
-                (0..3).flat_map(|round| (0..2_000).filter(move |k| k % 3 >= round).map(move |k| (k, round)))
+            // One to three rows, and not one after the other.
+            let all = || {
+                (0..3)
+                    .flat_map(|round| keys.iter().filter(move |k| **k % 3 >= round).map(move |k| (*k, round)))
             };
-            for (k, round) in rows() {
-                packed.add(hash_key(&(k * step)), k * step, (k, round));
+            for (key, round) in all() {
+                packed.add(hash_key(&key), key, round);
             }
             packed.settle();
-            assert_eq!(packed.dense.len(), dense);
-            for k in 0..2_000 {
-                let expected: Vec<_> = (0..=k % 3).map(|round| (k, round)).collect();
-                let key = k * step;
+            assert_eq!(packed.are_places, are_places);
+            for key in keys.iter().flat_map(|key| [key - 1, *key, key + 1, -key]).chain([i64::MAX, i64::MIN])
+            {
                 packed.prefetch(hash_key(&key), &key);
                 packed.prefetch_rows(hash_key(&key), &key);
-                assert_eq!(packed.find(hash_key(&key), &key), Some(&expected[..]));
-                for none in [key + 1, u64::MAX - key] {
-                    assert_eq!(packed.find(hash_key(&none), &none), None);
-                }
+                let expected: Vec<i64> = all().filter(|of| of.0 == key).map(|of| of.1).collect();
+                assert_eq!(packed.find(hash_key(&key), &key).unwrap_or_default(), expected, "{key}");
             }
-        }
-    }
-
-    /// Also those that are too many to be together.
-    #[test]
-    fn each_row_comes_to_its_place() {
-        for n in [0, 1, 2, 3, 1_000, TOGETHER_BYTES / 8, TOGETHER_BYTES / 4 + 7] {
-            // A step that has no divisor with `n` in common goes through all places.
-            let step = (0..).map(|i| 7_919 + i).find(|step| gcd(*step, n.max(1)) == 1).unwrap_or(1);
-            let places = (0..n).map(|i| (i * step + 3) % n.max(1));
-            let rows = placed(places.map(|place| (place, place as u32)), n);
-            assert!(rows.len() == n && rows.iter().enumerate().all(|(i, row)| i == *row as usize), "{n}");
-        }
-    }
-
-    fn gcd(a: usize, b: usize) -> usize {
-        if b == 0 { a } else { gcd(b, a % b) }
+        };
+        check(&[0], true);
+        check(&[7, 2, 5, 3, 0], true);
+        check(&[7, 2, 500, 3], false);
+        check(&[7, 2, 5, 1 << 40], false);
+        check(&[1 << 40, 7, 2], false);
+        check(&(0..900).rev().map(|k| 3 * k + 2).collect::<Vec<_>>(), true);
     }
 
     #[test]

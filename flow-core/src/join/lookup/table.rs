@@ -74,7 +74,7 @@ pub(super) struct Table<Q, R, M: Mode> {
 /// The rows by key, in a pipeline that writes them down.
 type Kept<Q, R, M> = Pane<Q, Rights<R>, M>;
 
-impl<Q, R, M: Mode> Default for Table<Q, R, M> {
+impl<Q: 'static, R, M: Mode> Default for Table<Q, R, M> {
     fn default() -> Self {
         Table { packed: Packed::default(), kept: Pane::default() }
     }

@@ -23,6 +23,9 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::vec::IntoIter;
 
+/// Look-ups that are under way at once.
+const AHEAD: usize = 32;
+
 /// The head of the stage.
 pub(super) struct Solution<Q, V, F, N, S, M: Mode, U: Until<(Q, V)>> {
     back: Back<(Q, V), U>,
@@ -64,7 +67,11 @@ where
     /// What has changed becomes the next workset.
     fn hand_over(&mut self) {
         let Solution { back, table, changed, .. } = self;
-        for key in changed.drain(..) {
+        let mut keys = changed.drain(..);
+        while let Some(key) = keys.next() {
+            if let Some(soon) = keys.as_slice().get(AHEAD) {
+                table.prefetch(hash_key(soon));
+            }
             if let Some((_, (value, changed))) = table.find(hash_key(&key), |k| *k == key) {
                 *changed = false;
                 let value = value.clone();
@@ -108,7 +115,11 @@ where
     fn items(&mut self, _: usize, items: &mut IntoIter<(u64, Q, V, S)>, n: usize) {
         let Solution { table, order, changed, update, .. } = self;
         table.reserve(n, |k| hash_key(k));
-        for (hash, key, came, _) in items.by_ref().take(n) {
+        for _ in 0..n {
+            if let Some(soon) = items.as_slice().get(AHEAD) {
+                table.prefetch(soon.0);
+            }
+            let Some((hash, key, came, _)) = items.next() else { return };
             if let Some((_, (kept, is_changed))) = table.find(hash, |k| *k == key) {
                 if update(kept, came) && !std::mem::replace(is_changed, true) {
                     changed.push(key);
@@ -151,6 +162,9 @@ where
                 return Fire::Paused;
             }
             *emitted += 1;
+            if let Some(soon) = order.get(*emitted + AHEAD) {
+                table.prefetch(*soon);
+            }
             // Of several keys with one hash any: all of them are wanted.
             if let Some((key, (value, _))) = table.remove(*hash, |k| hash_key(k) == *hash, |k| hash_key(k)) {
                 next.push((key, value), ());

@@ -1,6 +1,6 @@
 //! What a table of a loop knows from one superstep to the next: most have the keys that the one before had.
 
-use crate::state::{Dense, Mode, Pane, Spread, is_written};
+use crate::state::{Dense, Mode, Pane, Spread, is_place, is_written, place_of};
 
 /// See the module; `V` is what there is of a key.
 pub(super) struct Again<V> {
@@ -9,13 +9,18 @@ pub(super) struct Again<V> {
     /// Where in both the next row is looked for.
     hand: usize,
     near: usize,
-    /// The keys of this superstep.
+    /// The keys of this superstep that have left.
     spread: Spread,
+    /// When the other table has so many keys, it is looked whether they are places.
+    look_at: usize,
 }
+
+/// Of how many keys it is looked first.
+const LOOK_AT: usize = 1 << 12;
 
 impl<V> Default for Again<V> {
     fn default() -> Self {
-        Again { dense: Dense::default(), hand: 0, near: 0, spread: Spread::default() }
+        Again { dense: Dense::default(), hand: 0, near: 0, spread: Spread::default(), look_at: LOOK_AT }
     }
 }
 
@@ -34,6 +39,30 @@ impl<V> Again<V> {
             None => self.turn(keys, make),
         }
         row
+    }
+
+    /// Before a table becomes too large for the nearer caches: its keys go where they need none, if they may.
+    #[inline]
+    pub fn look<K: 'static, M: Mode>(&mut self, keys: &mut Pane<K, V, M>, make: impl Fn() -> V) {
+        if !is_written::<M>() && is_place::<K>() && keys.len() >= self.look_at {
+            self.move_to_places(keys, make);
+        }
+    }
+
+    #[cold]
+    fn move_to_places<K: 'static, M: Mode>(&mut self, keys: &mut Pane<K, V, M>, make: impl Fn() -> V) {
+        self.look_at = 2 * keys.len();
+        let mut spread = Spread::default();
+        keys.unordered().for_each(|(key, _)| spread.add(key));
+        let Some(places) = spread.places() else { return };
+        self.dense.extend(places, make);
+        let mut hand = 0;
+        while let Some((key, value)) = keys.pop_near(&mut hand) {
+            if let Some(place) = place_of(&key) {
+                *self.dense.entry(place) = value;
+            }
+        }
+        *keys = Pane::default();
     }
 
     #[cold]

@@ -159,6 +159,10 @@ where
     #[inline(never)]
     fn items(&mut self, _: usize, items: &mut IntoIter<Item<X, F, S>>, n: usize) {
         let mut left = n.min(items.len());
+        let LastRows { keys, roll, again, .. } = self;
+        if let Some(again) = again {
+            again.look(keys, || (roll.start(), S::of(Timestamp::MIN)));
+        }
         let is_dense = self.again.as_ref().is_some_and(|again| again.dense.places() > 0);
         while left > 0 && !self.failed {
             let taken = if is_dense { self.run_dense(items, left) } else { self.run(items, left) };
