@@ -23,7 +23,7 @@ use std::vec::IntoIter;
 /// Look-ups that are begun together.
 const CHUNK: usize = 64;
 /// Look-ups that are under way at once where the keys are places.
-const AHEAD: usize = 32;
+const AHEAD: usize = 128;
 /// Rows that leave between two looks at the room for them.
 const ROWS: usize = 256;
 
