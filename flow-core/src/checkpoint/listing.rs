@@ -13,6 +13,7 @@ pub(super) struct Written<'a> {
     pub taken: Timestamp,
     pub savepoint: bool,
     pub finished: bool,
+    pub history: bool,
     pub file: StateFile,
     pub states: &'a States,
     pub staged: Vec<StagedOutput>,
@@ -21,7 +22,7 @@ pub(super) struct Written<'a> {
 
 /// The manifest of what was written after `before`.
 pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
-    let Written { id, taken, savepoint, finished, file, states, staged, tasks } = written;
+    let Written { id, taken, savepoint, finished, history, file, states, staged, tasks } = written;
     let mut listed = Listed { files: vec![file] };
     let mut operators = Sorted::default();
     for (name, seen) in states.iter() {
@@ -44,7 +45,8 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         operators.insert(id.clone(), OperatorState { id, ..of_tasks(&stage.stage, tasks) });
     }
     let operators = operators.into_iter().map(|operator| operator.1).collect();
-    Manifest { id, taken, savepoint, finished, operators, staged, files: listed.files, ..Manifest::default() }
+    let files = listed.files;
+    Manifest { id, taken, savepoint, finished, history, operators, staged, files, ..Manifest::default() }
 }
 
 /// What is known of the stage of this name, or of the operator of a stage.

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::stage::{BuildCx, Meta, Stamp};
 use crate::state::Mode;
-pub use crate::state::{AtLeastOnce, Durable, Volatile};
+pub use crate::state::{AtLeastOnce, Durable, Exported, Volatile};
 use crate::time::Timestamp;
 use std::marker::PhantomData;
 
@@ -94,7 +94,7 @@ pub trait Kind: Send + 'static {
     type Bounds: Bounds;
     /// [`Replayable`] or [`Once`].
     type Replay: Replay;
-    /// [`Volatile`], [`Durable`] or [`AtLeastOnce`].
+    /// [`Volatile`], [`Durable`], [`AtLeastOnce`] or [`Exported`].
     type Mode: Mode;
     /// The same with event time.
     type Timed: Kind<Stamp = Timestamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
@@ -158,9 +158,11 @@ impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Batch, R, M> {}
     label = "is in no checkpoint",
     note = "remove `#[checkpointed]`: a pipeline that has to begin anew after its process has died reads its input again"
 )]
-pub trait BeginsAnew: Kind<Mode = Volatile> {}
+pub trait BeginsAnew: Kind {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, B: Bounds, R: Replay> BeginsAnew for Is<S, B, R, Volatile> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, R: Replay> BeginsAnew for Is<S, B, R, Exported> {}
 
 /// A kind of the body of a loop.
 #[diagnostic::on_unimplemented(
@@ -185,17 +187,24 @@ pub(crate) fn refuse_in_loop(looped: bool, cx: &mut BuildCx, meta: &Meta) {
 
 /// A kind that may go through a loop.
 #[diagnostic::on_unimplemented(
-    message = "this stream cannot go through a loop: it is in one already",
-    label = "a loop in a loop",
+    message = "this stream cannot go through a loop: it is in one already, or in an exported batch",
+    label = "cannot go through a loop",
+    note = "a loop has no state that a stream goes on with: write `#[batch]`, or run the loop in a job of its own",
     note = "loops in the body of loops are not there yet: end the inner one by a condition of the outer, `.until(…)`, or run one behind the other"
 )]
 pub trait Loops: Kind {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Bounded, R, M> {}
+impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Bounded, R, M> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Batch, R, M> {}
+impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Batch, R, M> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Unbounded, R, M> {}
+impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Unbounded, R, M> {}
+
+/// The modes of pipelines with loops.
+pub trait Loopable: Mode {}
+impl Loopable for Volatile {}
+impl Loopable for Durable {}
+impl Loopable for AtLeastOnce {}
 
 /// A kind of which a batch can be made.
 #[diagnostic::on_unimplemented(
@@ -208,6 +217,16 @@ pub trait EndsByItself: Ends {}
 impl<S: Stamp, R: Replay, M: Mode> EndsByItself for Is<S, Bounded, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> EndsByItself for Is<S, Batch, R, M> {}
+
+/// A kind whose end can be that of the history of a stream.
+#[diagnostic::on_unimplemented(
+    message = "the history of a stream has to end, and this source never does",
+    label = "never ends",
+    note = "read what ends (files, `from_vec`, `generate(n, …)`); what goes on is read by the pipeline that starts from the savepoint"
+)]
+pub trait EndsAsHistory: Ends {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> EndsAsHistory for Is<S, Bounded, R, M> {}
 
 /// A kind that can be read again from a position, as a restart asks.
 #[diagnostic::on_unimplemented(
@@ -230,3 +249,5 @@ pub trait Repeats: Kind {}
 impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, Volatile> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, AtLeastOnce> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, Exported> {}

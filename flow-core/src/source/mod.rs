@@ -6,6 +6,7 @@
 //! [`stdin_lines`], [`tcp_lines`]).
 
 mod channel;
+mod exported;
 mod generate;
 mod iter;
 mod lasting;
@@ -146,7 +147,7 @@ pub trait Source: Clone + Send + 'static {
 
 /// Refuses to be read by a job that takes checkpoints: what has been read of `what` is gone.
 fn once(cx: &OpenCx, what: &str) -> Result<()> {
-    if !cx.saves().is_on() {
+    if !cx.saves().is_on() || cx.saves().cut().is_some() {
         return Ok(());
     }
     let what = format!("{what} cannot be read again, and the job takes checkpoints");

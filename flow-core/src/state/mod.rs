@@ -33,7 +33,7 @@ pub use backend::Fjall;
 pub(crate) use backend::Space;
 pub use backend::{Changes, StateBackend, StateRead, StateStore, StateStores};
 pub(crate) use beyond::Beyond;
-pub use keep::{AtLeastOnce, Durable, Keep, Mode, Volatile, Written};
+pub use keep::{AtLeastOnce, Durable, Exported, Keep, Mode, Volatile, Written};
 pub(crate) use keep::{Only, and_schema, schema_of, schema_of_states, schema_of_two, write_key};
 pub use key_slots::{KeySlot, KeySlots};
 pub use pane::Pane;
