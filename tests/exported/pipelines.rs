@@ -245,7 +245,7 @@ pipelines! {
     fn joins_for_ever(file: PathBuf, out: Out) {
         let events = source(csv::<Event>(file));
         let odd = events.filter(|e| e.n % 40 == 1).map(|e| e.n);
-        let pairs = events.key_by(|e| e.n % 20).join(odd.key_by(|n| *n % 20)).forever(ttl = 1d);
+        let pairs = events.key_by(|e| e.n % 20).join(odd.key_by(|n| *n % 20)).forever(ttl = never);
         pairs.map(|(key, (e, other))| format!("{key} {} {other}", e.n)).collect(&out);
     }
 
