@@ -4,3 +4,4 @@
 
 mod bootstrap;
 mod pipelines;
+mod rules;

@@ -134,6 +134,9 @@ impl Coordinator {
     /// taken over, or nobody knows whether a checkpoint is complete.
     pub fn work(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
+        if self.cut.is_some() && self.savepoints.stop_is_wanted() && self.complete.newest().is_none() {
+            return Err(cut_short());
+        }
         if self.savepoints.has_stopped() || self.cut.is_some() {
             return Ok(());
         }
@@ -353,6 +356,13 @@ impl Coordinator {
         self.finishing = true;
         self.begin(now, false)
     }
+}
+
+/// Of a stream's history a part is none.
+#[cold]
+pub(crate) fn cut_short() -> Error {
+    let what = "the job was asked to end before all its input had been read, so there is no savepoint of it";
+    Error::new(ErrorKind::State, what).note("let it run to its end, or give it less to read")
 }
 
 /// Why nobody need wait for a savepoint any more.

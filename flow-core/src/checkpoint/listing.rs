@@ -39,10 +39,12 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         let instances = known.instances.max(seen.instances);
         operators.insert(name.clone(), OperatorState { id: name.clone(), files, instances, ..known });
     }
-    // A stage that has ended says nothing, but that it has.
+    // A stage that has ended says nothing, but that it has. What has no more to do with the stream that goes on from a batch is not looked for there.
     for stage in tasks.iter().filter(|task| task.instance == 0 && !states.has(&task.stage)) {
-        let id = stage.stage.clone();
-        operators.insert(id.clone(), OperatorState { id, ..of_tasks(&stage.stage, tasks) });
+        let state = OperatorState { id: stage.stage.clone(), ..of_tasks(&stage.stage, tasks) };
+        if state.finished || !history {
+            operators.insert(state.id.clone(), state);
+        }
     }
     let operators = operators.into_iter().map(|operator| operator.1).collect();
     let files = listed.files;

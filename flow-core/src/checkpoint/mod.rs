@@ -75,7 +75,7 @@ pub use commit::{CommitError, Committed};
 pub use committers::Committer;
 pub(crate) use committers::Committers;
 pub(crate) use complete::Outside;
-pub(crate) use coordinator::Coordinator;
+pub(crate) use coordinator::{Coordinator, cut_short};
 pub use disk::Folder;
 pub(crate) use entries::each_entry;
 pub(crate) use groups::Had;

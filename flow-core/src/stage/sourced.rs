@@ -7,8 +7,8 @@
 
 use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
-use crate::checkpoint::Saves;
 use crate::checkpoint::failpoint::point;
+use crate::checkpoint::{Saves, cut_short};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::BatchSize;
@@ -355,13 +355,6 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
     fn restore(&mut self, _: usize, history: &[Vec<u8>]) -> Result<()> {
         no_state(history)
     }
-}
-
-/// Of a stream's history a part is none.
-#[cold]
-fn cut_short() -> Error {
-    let what = "the job was asked to end before all its input had been read, so there is no savepoint of it";
-    Error::new(ErrorKind::State, what).note("let it run to its end, or give it less to read")
 }
 
 fn no_state(history: &[Vec<u8>]) -> Result<()> {
