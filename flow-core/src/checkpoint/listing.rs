@@ -37,6 +37,9 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         files.push(0);
         let known = of_tasks(name, tasks);
         let instances = known.instances.max(seen.instances);
+        if history && seen.instances == 0 && known.schema.is_empty() && !known.finished {
+            continue;
+        }
         operators.insert(name.clone(), OperatorState { id: name.clone(), files, instances, ..known });
     }
     // A stage that has ended says nothing, but that it has. What has no more to do with the stream that goes on from a batch is not looked for there.
