@@ -5,3 +5,4 @@
 mod bootstrap;
 mod pipelines;
 mod rules;
+mod savepoints;

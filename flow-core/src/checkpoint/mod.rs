@@ -86,6 +86,8 @@ pub use manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 pub(crate) use orders::Orders;
 pub use parts::Parts;
 #[cfg(feature = "state-processor")]
+pub(crate) use reading::Keyed;
+#[cfg(feature = "state-processor")]
 pub use reading::{Reader, Snapshot, import, import_into, read};
 pub(crate) use renames::Renames;
 pub(crate) use restored::Restored;

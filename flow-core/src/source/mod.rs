@@ -10,6 +10,8 @@ mod exported;
 mod generate;
 mod iter;
 mod lasting;
+#[cfg(feature = "state-processor")]
+mod savepoint;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -21,6 +23,8 @@ pub use channel::{ChannelSender, ChannelSource, channel};
 pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
 pub(crate) use lasting::Lasting;
+#[cfg(feature = "state-processor")]
+pub use savepoint::{SavedPart, SavedReader, SavedState, Savepoint, savepoint};
 pub use text::{csv, json_lines, lines, stdin_lines, tcp_lines};
 pub use whole::AtSource;
 
