@@ -63,7 +63,7 @@ dataflow! {
     /// A stream may read it too, and dies on the way.
     #[checkpointed]
     fn copied(folder: PathBuf, parts: usize, out: Sums) {
-        let sums = source(savepoint(folder).state::<String, u64>("sums/sum").splits(parts));
+        let sums = source(savepoint(folder).state::<String, u64>("sums/sum").splits(parts)).rate_limit(2_000);
         sums.collect(&out);
     }
 
@@ -161,7 +161,7 @@ fn a_stream_that_reads_a_savepoint_goes_on_where_it_was() {
         let checkpoints = Checkpoints::to(world.path(&format!("copy {seed}"))).every(Millis(1));
         for attempt in 0.. {
             let job = copied(folder.clone(), 3, out.clone()).batch_size(1).checkpoints(checkpoints.clone());
-            let job = if attempt < 3 { job.crash_at(seed * 3 * (attempt + 1)) } else { job };
+            let job = if attempt < 3 { job.crash_at(seed * 7 * (attempt + 1)) } else { job };
             match job.simulate(seed + attempt) {
                 Ok(report) => restored += u64::from(report.restored.is_some()),
                 Err(error) => {
@@ -208,4 +208,51 @@ fn what_is_not_there_is_said_before_anything_is_read() {
         );
     });
     refused(other, &[&format!("no checkpoint {}", newest + 7)]);
+}
+
+#[test]
+fn another_job_begins_from_the_savepoint_of_a_stream_where_that_was() {
+    let world = World::new();
+    let (folder, out) = (world.path("live"), Sums::new());
+    stopped(live(0..2_000, 10_000, out.clone()).parallelism(2), &folder, 500);
+    let before = out.take();
+    let checkpoints = || Checkpoints::to(world.path("other")).begin_from(&folder);
+    let job = live(0..2_000, 1_000_000_000, out.clone()).parallelism(3);
+    let report = job.checkpoints(checkpoints()).run().expect("it goes on");
+    assert!(report.restored.is_some());
+    let rows = sorted([before, out.take()].concat());
+    let complete = Sums::new();
+    live(0..2_000, 1_000_000_000, complete.clone()).run().expect("a run");
+    assert_eq!(rows, sorted(complete.take()));
+    // There is a checkpoint of its own now, which says that all has been read.
+    std::fs::remove_dir_all(&folder).expect("it is no longer needed");
+    live(0..2_000, 1_000_000_000, out.clone())
+        .checkpoints(checkpoints())
+        .run()
+        .expect("there is nothing to do");
+    assert_eq!(out.take(), []);
+}
+
+#[test]
+fn the_savepoint_of_a_batch_is_lines_and_back() {
+    let world = World::new();
+    let (folder, out) = (world.path("live"), Sums::new());
+    stopped(live(0..1_000_000, 20_000, out.clone()), &folder, 300);
+    let sums = last(out.take());
+    let [changed, imported] = ["changed", "imported"].map(|name| world.path(name));
+    doubled(folder).parallelism(2).savepoint_to(&changed).run().expect("a savepoint");
+    let mut lines = Vec::new();
+    let snapshot = read(&changed).and_then(|reader| reader.newest()).expect("a savepoint");
+    assert!(snapshot.manifest().history && snapshot.manifest().savepoint);
+    assert!(snapshot.manifest().operators.iter().all(|operator| !operator.finished));
+    snapshot.export(&mut lines).expect("lines");
+    flow_core::checkpoint::import(&imported, &*lines).expect("a savepoint");
+    let found = Sums::new();
+    report(imported.clone(), 2, found.clone()).run().expect("a report");
+    let doubled: Vec<(String, u64)> = sums.into_iter().map(|(key, sum)| (key, 2 * sum)).collect();
+    assert_eq!(sorted(found.take()), doubled);
+    let checkpoints = Checkpoints::to(world.path("then")).begin_from(imported);
+    live(0..1, 1_000, out.clone()).checkpoints(checkpoints).run().expect("it goes on");
+    let first = doubled.iter().find(|pair| pair.0 == key(0)).expect("a sum");
+    assert_eq!(out.take(), [first.clone()]);
 }
