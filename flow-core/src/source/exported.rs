@@ -16,7 +16,7 @@ pub struct Exporting<C> {
 impl<T: 'static, K: Kind, X: Source> Stream<T, K, Src<X>> {
     /// The same stream as the **history** of one that goes on: what `dataflow!` does under `#[batch(exported)]`. All sources of a pipeline have to say it, and the
     /// job is told where its savepoint goes, [`Job::savepoint_to`](crate::Job::savepoint_to); another job starts from it, with
-    /// [`Checkpoints::begin_from`](crate::Checkpoints::begin_from).
+    /// [`Checkpoints::begin_from`](crate::checkpoint::Checkpoints::begin_from).
     ///
     /// The end of the input is a cut, not the end of time: what a stream would give up to there the batch gives, and nothing more. Windows that are open, timers
     /// that are not due and what operators keep of keys stand in the savepoint. So the rows of the batch and those of the job that starts from it are together those
