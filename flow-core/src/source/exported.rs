@@ -29,13 +29,13 @@ impl<T: 'static, K: Kind, X: Source> Stream<T, K, Src<X>> {
     /// let (before, after) = (Collected::new(), Collected::new());
     /// let history = Job::build("history", |job| {
     ///     let words = source(from_vec(vec!["a", "b", "a"])).exported().map(str::to_owned);
-    ///     job.add(words.key_by(|w| w.clone()).count().named("counts").collect(&before).named("out"));
+    ///     job.add(words.key_by(|w| w.clone()).count().named("counts").collect(&before));
     /// });
     /// history.savepoint_to(&savepoint).run().unwrap();
     ///
     /// let live = Job::build("live", |job| {
     ///     let words = source(from_vec(vec!["a", "c"])).durable().map(str::to_owned);
-    ///     job.add(words.key_by(|w| w.clone()).count().named("counts").collect(&after).named("out"));
+    ///     job.add(words.key_by(|w| w.clone()).count().named("counts").collect(&after));
     /// });
     /// live.checkpoints(Checkpoints::to(checkpoints).begin_from(savepoint)).run().unwrap();
     /// assert_eq!(after.take(), [("a".to_owned(), 3), ("c".to_owned(), 1)]);
