@@ -99,6 +99,7 @@ pub struct SavedPart {
     groups: Range<usize>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<K, V> Source for SavedState<K, V>
 where
     K: DeserializeOwned + Send + 'static,
