@@ -9,6 +9,11 @@ pub mod process;
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+/// The examples of the page on state run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/state.md")]
+pub struct State;
+
 /// The examples of the page on pipelines that change run.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/evolving.md")]

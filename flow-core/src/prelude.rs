@@ -17,6 +17,8 @@ pub use crate::sink::json_files;
 #[cfg(feature = "sqlite")]
 pub use crate::sink::sqlite;
 pub use crate::sink::{Collected, csv_file, csv_files, json_file, stdout, text_file, text_files, to_channel};
+#[cfg(feature = "state-processor")]
+pub use crate::source::savepoint;
 pub use crate::source::text::Broken;
 pub use crate::source::{
     ChannelSender, channel, csv, from_iter, from_vec, generate, json_lines, lines, source, stdin_lines,

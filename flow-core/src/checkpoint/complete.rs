@@ -17,6 +17,16 @@ pub(crate) struct Outside {
     pub acknowledgers: Acknowledgers,
 }
 
+/// Why a checkpoint has been taken.
+pub(super) struct Taken {
+    /// A user has asked for it.
+    pub savepoint: bool,
+    /// It is the last one of a job that has ended.
+    pub finishing: bool,
+    /// It is where the input of a batch ends.
+    pub history: bool,
+}
+
 /// See the module.
 pub(super) struct Complete {
     store: Store,
@@ -81,10 +91,11 @@ impl Complete {
         self.staged.iter().map(|output| output.checkpoint).max()
     }
 
-    /// Writes the manifest of checkpoint `id`, which is complete then. `finishing` says whether it is the last one.
+    /// Writes the manifest of checkpoint `id`, which is complete then.
     pub fn write(
         &mut self,
-        (id, savepoint, finishing): (u64, bool, bool),
+        id: u64,
+        Taken { savepoint, finishing, history }: Taken,
         (writing, states): (Writing, States),
         tasks: &[Tracked],
     ) -> Result<(), CommitError> {
@@ -93,6 +104,7 @@ impl Complete {
             taken: self.clock.wall(),
             savepoint,
             finished: finishing && tasks.iter().all(|task| task.finished),
+            history,
             file: writing.file(),
             states: &states,
             staged: self.staged.iter().filter(|output| output.checkpoint <= id).cloned().collect(),

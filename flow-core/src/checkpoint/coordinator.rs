@@ -11,7 +11,7 @@
 //!
 //! It knows no threads: it is called with news and the time, by a thread of the job or by the simulation.
 
-use super::complete::{Complete, Outside};
+use super::complete::{Complete, Outside, Taken};
 use super::in_flight::{Given, InFlight, Tracked};
 use super::manifest::{Manifest, StagedOutput};
 use super::saves::{Inbox, News, ROOM};
@@ -43,6 +43,8 @@ pub(crate) struct Coordinator {
     savepoints: Savepoints,
     /// All stages have ended: the last checkpoint.
     finishing: bool,
+    /// The only one is taken where the input ends.
+    cut: Option<u64>,
 }
 
 impl Coordinator {
@@ -56,6 +58,7 @@ impl Coordinator {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let (next, inbox) = (store.next_id(), Inbox::of(settings.buffer.unwrap_or(ROOM)));
+        let cut = settings.cut.then_some(next);
         Coordinator {
             settings,
             inbox,
@@ -68,7 +71,22 @@ impl Coordinator {
             changes: None,
             savepoints: Savepoints::default(),
             finishing: false,
+            cut,
         }
+    }
+
+    /// What comes is numbered behind `checkpoint`, from which the job starts.
+    pub fn go_on_behind(&mut self, checkpoint: u64) {
+        self.next = self.next.max(checkpoint.saturating_add(1));
+    }
+
+    /// Begins the only checkpoint of a job that takes it where its input ends, before anything runs.
+    ///
+    /// # Errors
+    /// As [`Coordinator::work`].
+    pub fn begin_at_the_end(&mut self, now: i64) -> Result<()> {
+        self.orders.cut(self.next);
+        self.begin(now, true)
     }
 
     pub fn inbox(&self) -> &Inbox {
@@ -94,6 +112,10 @@ impl Coordinator {
 
     /// When it wants to be called although there is no news, in ticks. One that has failed waits for its barriers, however long they take.
     pub fn deadline(&self) -> i64 {
+        if self.cut.is_some() {
+            // It is there when its input has ended, whenever that is.
+            return i64::MAX;
+        }
         let (since, after) = match self.in_flight.current() {
             // There is nothing to do before its stages have said so.
             Some(current) if current.failed.is_some() => return i64::MAX,
@@ -112,7 +134,10 @@ impl Coordinator {
     /// taken over, or nobody knows whether a checkpoint is complete.
     pub fn work(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
-        if self.savepoints.has_stopped() {
+        if self.cut.is_some() && self.savepoints.stop_is_wanted() && self.complete.newest().is_none() {
+            return Err(cut_short());
+        }
+        if self.savepoints.has_stopped() || self.cut.is_some() {
             return Ok(());
         }
         if self.in_flight.current().is_none() && self.savepoints.are_wanted() {
@@ -142,7 +167,7 @@ impl Coordinator {
 
     /// Begins a checkpoint now, unless one is in flight; whether it did.
     pub fn begin_now(&mut self, now: i64) -> Result<bool> {
-        let begins = self.in_flight.current().is_none();
+        let begins = self.in_flight.current().is_none() && self.cut.is_none();
         if begins {
             self.begin(now, false)?;
         }
@@ -168,7 +193,9 @@ impl Coordinator {
         } else {
             self.changes.map(|n| n + 1)
         };
-        self.orders.begin(id, whole);
+        if self.cut.is_none() {
+            self.orders.begin(id, whole);
+        }
         self.complete_if_whole()
     }
 
@@ -216,7 +243,8 @@ impl Coordinator {
             Ok(written) => written,
             Err(error) => return self.failed(id, savepoint, error),
         };
-        match self.complete.write((id, savepoint, self.finishing), written, &tasks) {
+        let kind = Taken { savepoint, finishing: self.finishing, history: self.cut.is_some() };
+        match self.complete.write(id, kind, written, &tasks) {
             Ok(()) => {
                 self.failed = 0;
                 self.complete.commit(id)?;
@@ -247,6 +275,9 @@ impl Coordinator {
             );
             return Err(error.note(note));
         }
+        if self.cut.is_some() {
+            return Err(error.note("it was the savepoint that the job was to write"));
+        }
         if self.failed <= self.settings.failures {
             return Ok(());
         }
@@ -267,7 +298,7 @@ impl Coordinator {
             return Ok(());
         }
         if ran.is_ok() {
-            let finished = self.take_last(now);
+            let finished = if self.cut.is_some() { self.end_at_the_cut() } else { self.take_last(now) };
             self.savepoints.close(over(&finished));
             if finished.is_err() {
                 self.complete.take_back();
@@ -310,12 +341,28 @@ impl Coordinator {
         self.complete.take_back();
     }
 
+    /// All that there is to commit was committed with the savepoint.
+    fn end_at_the_cut(&mut self) -> Result<()> {
+        self.take_news()?;
+        if self.complete.newest().is_some() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::State, "the job has ended without its savepoint: a bug of a stage"))
+    }
+
     fn take_last(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
         self.next = self.next.max(self.complete.staged_for().unwrap_or(0));
         self.finishing = true;
         self.begin(now, false)
     }
+}
+
+/// Of a stream's history a part is none.
+#[cold]
+pub(crate) fn cut_short() -> Error {
+    let what = "the job was asked to end before all its input had been read, so there is no savepoint of it";
+    Error::new(ErrorKind::State, what).note("let it run to its end, or give it less to read")
 }
 
 /// Why nobody need wait for a savepoint any more.

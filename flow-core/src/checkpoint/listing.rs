@@ -13,6 +13,7 @@ pub(super) struct Written<'a> {
     pub taken: Timestamp,
     pub savepoint: bool,
     pub finished: bool,
+    pub history: bool,
     pub file: StateFile,
     pub states: &'a States,
     pub staged: Vec<StagedOutput>,
@@ -21,7 +22,7 @@ pub(super) struct Written<'a> {
 
 /// The manifest of what was written after `before`.
 pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
-    let Written { id, taken, savepoint, finished, file, states, staged, tasks } = written;
+    let Written { id, taken, savepoint, finished, history, file, states, staged, tasks } = written;
     let mut listed = Listed { files: vec![file] };
     let mut operators = Sorted::default();
     for (name, seen) in states.iter() {
@@ -36,15 +37,21 @@ pub(super) fn manifest(written: Written<'_>, before: &Manifest) -> Manifest {
         files.push(0);
         let known = of_tasks(name, tasks);
         let instances = known.instances.max(seen.instances);
+        if history && seen.instances == 0 && known.schema.is_empty() && !known.finished {
+            continue;
+        }
         operators.insert(name.clone(), OperatorState { id: name.clone(), files, instances, ..known });
     }
-    // A stage that has ended says nothing, but that it has.
+    // A stage that has ended says nothing, but that it has. What has no more to do with the stream that goes on from a batch is not looked for there.
     for stage in tasks.iter().filter(|task| task.instance == 0 && !states.has(&task.stage)) {
-        let id = stage.stage.clone();
-        operators.insert(id.clone(), OperatorState { id, ..of_tasks(&stage.stage, tasks) });
+        let state = OperatorState { id: stage.stage.clone(), ..of_tasks(&stage.stage, tasks) };
+        if state.finished || !history {
+            operators.insert(state.id.clone(), state);
+        }
     }
     let operators = operators.into_iter().map(|operator| operator.1).collect();
-    Manifest { id, taken, savepoint, finished, operators, staged, files: listed.files, ..Manifest::default() }
+    let files = listed.files;
+    Manifest { id, taken, savepoint, finished, history, operators, staged, files, ..Manifest::default() }
 }
 
 /// What is known of the stage of this name, or of the operator of a stage.

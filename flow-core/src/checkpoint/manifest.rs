@@ -19,6 +19,8 @@ pub struct Manifest {
     pub savepoint: bool,
     /// The job had come to its end.
     pub finished: bool,
+    /// It was taken where the input of an exported batch ended: it has no positions, and sources of a job that starts from it begin at their beginnings.
+    pub history: bool,
     /// What operators saved, sorted by id.
     pub operators: Vec<OperatorState>,
     /// What sinks have prepared: it is committed before anything is read.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! magic "FLOWMANI", format u32, length of what follows the checksum u64, crc u32 of all but itself
-//! key groups u32, version of the hash u32, job, id u64, epoch u64, taken i64 (ms since 1970), flags u8 (1 savepoint, 2 finished)
+//! key groups u32, version of the hash u32, job, id u64, epoch u64, taken i64 (ms since 1970), flags u8 (1 savepoint, 2 finished, 4 history)
 //! operators: n u32, (id, what, instances u32, finished u8, version u16, fingerprint u64, schema, files: n u32, u32*)*
 //! staged:    n u32, (sink, instance u32, checkpoint u64, bytes)*
 //! files:     n u32, (name, len u64, hash u64)*
@@ -50,7 +50,8 @@ fn body(manifest: &Manifest) -> Result<Vec<u8>, Broken> {
     out.extend_from_slice(&manifest.id.to_le_bytes());
     out.extend_from_slice(&manifest.epoch.to_le_bytes());
     out.extend_from_slice(&manifest.taken.0.to_le_bytes());
-    out.push(u8::from(manifest.savepoint) | u8::from(manifest.finished) << 1);
+    let flags = [(manifest.savepoint, 1), (manifest.finished, 2), (manifest.history, 4)];
+    out.push(flags.iter().filter(|flag| flag.0).map(|flag| flag.1).sum());
     put_len(&mut out, manifest.operators.len())?;
     for operator in &manifest.operators {
         put_operator(&mut out, operator)?;
@@ -146,7 +147,7 @@ fn manifest_of(reader: &mut Reader<'_>) -> Result<Manifest, Broken> {
     let job = reader.text()?;
     let (id, epoch) = (reader.u64()?, reader.u64()?);
     let (taken, flags) = (Timestamp(reader.u64()?.cast_signed()), reader.u8()?);
-    if flags > 3 {
+    if flags > 7 {
         return Err("it has flags that are not known");
     }
     let operators = reader.list(|reader| {
@@ -171,8 +172,8 @@ fn manifest_of(reader: &mut Reader<'_>) -> Result<Manifest, Broken> {
     })?;
     let files = reader
         .list(|reader| Ok(StateFile { name: reader.text()?, len: reader.u64()?, hash: reader.u64()? }))?;
-    let (savepoint, finished) = (flags & 1 != 0, flags & 2 != 0);
-    Ok(Manifest { job, id, epoch, taken, savepoint, finished, operators, staged, files })
+    let (savepoint, finished, history) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+    Ok(Manifest { job, id, epoch, taken, savepoint, finished, history, operators, staged, files })
 }
 
 /// What holds for every manifest: it is looked at before one is written and after one was read.

@@ -75,7 +75,7 @@ pub use commit::{CommitError, Committed};
 pub use committers::Committer;
 pub(crate) use committers::Committers;
 pub(crate) use complete::Outside;
-pub(crate) use coordinator::Coordinator;
+pub(crate) use coordinator::{Coordinator, cut_short};
 pub use disk::Folder;
 pub(crate) use entries::each_entry;
 pub(crate) use groups::Had;
@@ -85,6 +85,8 @@ pub(crate) use in_group::{in_group, is_restored};
 pub use manifest::{Manifest, OperatorState, StagedOutput, StateFile};
 pub(crate) use orders::Orders;
 pub use parts::Parts;
+#[cfg(feature = "state-processor")]
+pub(crate) use reading::Keyed;
 #[cfg(feature = "state-processor")]
 pub use reading::{Reader, Snapshot, import, import_into, read};
 pub(crate) use renames::Renames;

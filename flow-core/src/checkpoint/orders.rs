@@ -13,6 +13,8 @@ struct Asked {
     begin: AtomicU64,
     /// The newest one that is to be written whole.
     whole: AtomicU64,
+    /// The only one, at the end of the input; 0 for none.
+    cut: AtomicU64,
 }
 
 impl Orders {
@@ -29,6 +31,17 @@ impl Orders {
     #[inline]
     pub fn begun(&self) -> u64 {
         self.0.begin.load(Ordering::Acquire)
+    }
+
+    /// Checkpoint `id` is to be taken where the input ends, and no other: before anything runs.
+    pub fn cut(&self, id: u64) {
+        self.0.whole.store(id, Ordering::Relaxed);
+        self.0.cut.store(id, Ordering::Relaxed);
+    }
+
+    /// The checkpoint that is taken where the input ends, if that is what is wanted.
+    pub fn cut_at(&self) -> Option<u64> {
+        Some(self.0.cut.load(Ordering::Relaxed)).filter(|id| *id > 0)
     }
 
     pub fn wants_whole(&self, id: u64) -> bool {

@@ -4,15 +4,17 @@ use super::current::WHOLE;
 use super::manifest::Manifest;
 use super::renames::Renames;
 use super::upgrades::Upgrading;
-use super::{Slot, Store};
+use super::{Parts, Slot, Storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exchange::{KEY_GROUPS, instance_of};
 use crate::sorted::Sorted;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The state in a checkpoint, by operator.
 pub(crate) struct Restored {
     id: u64,
+    /// It has no positions: see [`Manifest::history`].
+    history: bool,
     states: Sorted<String, State>,
     /// Of stages whose types have changed, once the pipeline is known.
     upgrades: OnceLock<Sorted<String, Upgrading>>,
@@ -32,17 +34,17 @@ type Read = Box<dyn Fn(Slot) -> Result<Vec<Vec<u8>>> + Send + Sync>;
 type History = Vec<Vec<u8>>;
 
 impl Restored {
-    /// Of `manifest`, by the names of now.
-    pub fn new(store: &Store, manifest: &Manifest, renames: &Renames) -> Result<Self> {
+    /// Of `manifest`, by the names of now; its files lie in `storage`.
+    pub fn new(storage: &Arc<dyn Storage>, manifest: &Manifest, renames: &Renames) -> Result<Self> {
         let mut states = Sorted::default();
         for state in &manifest.operators {
-            let parts = store.parts(manifest, &state.id)?;
+            let parts = Parts::open(storage, manifest, &state.id)?;
             let instances = usize::try_from(state.instances).unwrap_or(1);
             let read: Read = Box::new(move |slot| parts.read(slot));
             states
                 .insert(renames.of(&state.id, manifest), State { read, instances, finished: state.finished });
         }
-        Ok(Restored { id: manifest.id, states, upgrades: OnceLock::new() })
+        Ok(Restored { id: manifest.id, history: manifest.history, states, upgrades: OnceLock::new() })
     }
 
     /// The checkpoint.
@@ -78,7 +80,7 @@ impl Restored {
             let finished = finished.contains(name);
             states.insert(name.clone(), State { read, instances, finished });
         }
-        Restored { id, states, upgrades: OnceLock::new() }
+        Restored { id, history: false, states, upgrades: OnceLock::new() }
     }
 
     /// Whether all instances of a stage had ended.
@@ -121,6 +123,11 @@ impl Restored {
             Some(upgrading) => upgrading.group(group, &bytes),
             None => Ok(bytes),
         }
+    }
+
+    /// Whether sources begin at their beginnings.
+    pub fn is_history(&self) -> bool {
+        self.history
     }
 
     /// The position of a source's partition.

@@ -159,6 +159,12 @@ impl Saves {
         self.0.is_some()
     }
 
+    /// The checkpoint that is taken where the input ends, in a job that takes only that one: a stream goes on from there, so it is not the end of time. Behind
+    /// its barrier comes the end, at which nothing fires.
+    pub fn cut(&self) -> Option<u64> {
+        self.0.as_ref()?.orders.cut_at()
+    }
+
     /// Whether keyed state has to be written whole at checkpoint `id`, and not what has changed since the one before.
     pub fn wants_whole(&self, id: u64) -> bool {
         self.0.as_ref().is_none_or(|way| way.orders.wants_whole(id))

@@ -11,6 +11,11 @@ pub(super) fn fingerprint(schema: &str) -> u64 {
     if schema.is_empty() { 0 } else { hash(schema.as_bytes()) }
 }
 
+/// Whether it is the state of an operator that gives its rows at the end of a batch.
+pub(crate) fn is_of_a_batch(schema: &str) -> bool {
+    schema.starts_with("last rows of ")
+}
+
 /// Why the type of a key stays.
 pub(super) const KEYS: &str =
     "keys cannot be changed: in which key group a key is, and which entries are of one key, would be others";

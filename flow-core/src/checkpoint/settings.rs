@@ -5,7 +5,7 @@ use super::upgrades::Upgrade;
 use super::{Folder, Storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::time::Millis;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the checkpoints of a job lie, and how often one is taken: what [`Job::checkpoints`](crate::job::Job::checkpoints) is given.
@@ -33,6 +33,10 @@ pub struct Checkpoints {
     pub(crate) deltas: u32,
     pub(crate) buffer: Option<usize>,
     pub(crate) from: Option<u64>,
+    /// The savepoint to begin from where there is nothing yet.
+    pub(crate) begin: Option<PathBuf>,
+    /// Only one is taken, where the input ends.
+    pub(crate) cut: bool,
     pub(crate) dropped: Vec<String>,
     pub(crate) given_up: Vec<String>,
     pub(crate) upgrades: Vec<Upgrade>,
@@ -70,6 +74,8 @@ impl Checkpoints {
             deltas: 10,
             buffer: None,
             from: None,
+            begin: None,
+            cut: false,
             dropped: Vec::new(),
             given_up: Vec::new(),
             upgrades: Vec::new(),
@@ -136,6 +142,22 @@ impl Checkpoints {
         self
     }
 
+    /// Where this folder has no checkpoint yet, the job begins from the newest in that one: the savepoint of an exported batch
+    /// ([`Job::savepoint_to`](crate::job::Job::savepoint_to)), or one of a job of any name. Nothing is written there, and as soon as there is a checkpoint here it is not looked at any more, so this may stand in the
+    /// program for good; until then its files have to stay.
+    ///
+    /// Sources begin at their beginnings where it is that of a batch, else at the positions in it, which have to be theirs.
+    pub fn begin_from(mut self, savepoint: impl Into<PathBuf>) -> Self {
+        self.begin = Some(savepoint.into());
+        self
+    }
+
+    /// One alone, where the input ends.
+    pub(crate) fn at_the_end(mut self) -> Self {
+        self.cut = true;
+        self
+    }
+
     /// The state of an operator that is no longer in the pipeline may be dropped; otherwise the job does not start. Of a sink that is gone it lets
     /// go what was staged: nothing, where it has been stopped by a savepoint or come to its end, since that was committed then.
     pub fn drop_state(mut self, operator: impl Into<String>) -> Self {
@@ -165,16 +187,18 @@ impl Checkpoints {
     pub(crate) fn storage(&self) -> Result<Arc<dyn Storage>> {
         match &self.place {
             Place::Storage(storage) => Ok(Arc::clone(storage)),
-            Place::Folder(folder) => {
-                let opened = Folder::open(folder).map_err(|error| {
-                    Error::new(
-                        ErrorKind::State,
-                        format!("the folder of checkpoints {}: {error}", folder.display()),
-                    )
-                });
-                Ok(Arc::new(opened?))
-            }
+            Place::Folder(folder) => open(folder),
         }
+    }
+
+    /// The storage to begin from, which has to be there.
+    pub(crate) fn begin_storage(&self) -> Result<Option<Arc<dyn Storage>>> {
+        let Some(folder) = &self.begin else { return Ok(None) };
+        if !folder.is_dir() {
+            let what = format!("there is no folder {} to begin from", folder.display());
+            return Err(Error::new(ErrorKind::State, what));
+        }
+        open(folder).map(Some)
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -190,6 +214,13 @@ impl Checkpoints {
         }
         Ok(())
     }
+}
+
+fn open(folder: &Path) -> Result<Arc<dyn Storage>> {
+    let opened = Folder::open(folder).map_err(|error| {
+        Error::new(ErrorKind::State, format!("the folder of checkpoints {}: {error}", folder.display()))
+    });
+    Ok(Arc::new(opened?))
 }
 
 impl std::fmt::Debug for Checkpoints {

@@ -145,6 +145,17 @@ impl Store {
         Ok(manifest.expect("a wanted checkpoint is there, or it was an error"))
     }
 
+    /// The newest checkpoint, without taking the lock.
+    ///
+    /// # Errors
+    /// When there is none, or as [`Store::read`].
+    pub fn read_newest(storage: &dyn Storage) -> Result<Manifest> {
+        let newest = choose(storage, &known::names(storage)?, From::Newest)?;
+        newest.ok_or_else(|| {
+            Error::new(ErrorKind::State, format!("{} has no checkpoint", storage.describe("")))
+        })
+    }
+
     /// A number above those of all files that were found in the folder, and of all checkpoints begun since.
     pub fn next_id(&self) -> u64 {
         self.next_id

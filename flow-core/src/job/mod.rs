@@ -63,6 +63,7 @@ pub struct Job {
     ring: usize,
     max_delay: Millis,
     checkpoints: Option<Checkpoints>,
+    savepoint: Option<PathBuf>,
     renames: Renames,
     crash_at: Option<u64>,
     restarts: u32,
@@ -86,6 +87,7 @@ impl Job {
             ring: RING_BATCHES,
             max_delay: MAX_DELAY,
             checkpoints: None,
+            savepoint: None,
             renames: Renames::default(),
             crash_at: None,
             restarts: 0,
@@ -180,6 +182,16 @@ impl Job {
     /// operators with their state. What sinks have staged becomes visible when a checkpoint is complete, and at the end.
     pub fn checkpoints(mut self, checkpoints: Checkpoints) -> Self {
         self.checkpoints = Some(checkpoints);
+        self
+    }
+
+    /// At the end of its input the job writes what it keeps as a savepoint into this folder, which is made where it is missing and has none yet; a job that goes on
+    /// from there is told so by [`Checkpoints::begin_from`]. It takes no other checkpoints, and a failure before leaves nothing.
+    ///
+    /// The pipeline is an [exported](crate::op::Stream::exported) batch, in `dataflow!` `#[batch(exported)]`, or a checkpointed one that ends: the end of the input is a
+    /// cut then, at which no open window fires, and no timer that is not due.
+    pub fn savepoint_to(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.savepoint = Some(folder.into());
         self
     }
 
@@ -326,17 +338,31 @@ impl Job {
         Topology::build(self.parallelism, restored, |cx| self.ends.iter().for_each(|end| end(cx)))
     }
 
+    /// Where its checkpoints go, or the only one.
+    fn places(&self) -> Result<Option<Checkpoints>> {
+        match (&self.checkpoints, &self.savepoint) {
+            (Some(_), Some(_)) => {
+                let what = "a job either takes checkpoints or writes a savepoint at the end of its input";
+                let note = "`savepoint_to` is for the job with the history, `checkpoints(Checkpoints::to(…).begin_from(…))` for the one that goes on";
+                Err(Error::new(ErrorKind::Plan, what).note(note))
+            }
+            (checkpoints, None) => Ok(checkpoints.clone()),
+            (None, Some(folder)) => Ok(Some(Checkpoints::to(folder).at_the_end())),
+        }
+    }
+
     fn real_clock(&self) -> Arc<dyn Clock> {
         self.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()))
     }
 
     fn launch(&self, seed: Option<u64>, begin: Begin) -> Result<Running> {
-        let checkpoints =
-            self.checkpoints.clone().map(|it| if begin == Begin::GoOn { it.newest() } else { it });
+        let checkpoints = self.places()?;
+        let checkpoints = checkpoints.map(|it| if begin == Begin::GoOn { it.newest() } else { it });
         let checkpoints = checkpoints.map(|it| if self.backend.is_some() { it.sparing() } else { it });
         let start = checkpoints.map(|it| start(&self.name, it, &self.renames)).transpose()?;
         // A source's splits are the user's code, and run here.
         let mut topology = guard(|| self.topology(start.as_ref().and_then(Start::restored)))?;
+        topology.check_exported(self.savepoint.is_some())?;
         let stores = match &self.backend {
             Some(backend) => Some(guard(|| backend.begin(&self.name, topology.tables()?))?),
             None => None,

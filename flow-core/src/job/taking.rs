@@ -2,8 +2,8 @@
 
 use crate::checkpoint::failpoint::point;
 use crate::checkpoint::{
-    Checkpoints, Coordinator, Inbox, Manifest, Outside, Renames, Restored, Slot, Store, Tracked, schemas,
-    upgrades::Upgrades,
+    Checkpoints, Coordinator, Inbox, Manifest, Outside, Renames, Restored, Slot, Storage, Store, Tracked,
+    schemas, upgrades::Upgrades,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::Control;
@@ -17,6 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// Behind the id of a stage: how far time has come there.
+const TIME: &str = " (time)";
+
 /// How long the thread sleeps at most, when nothing happens.
 const LOOK: i64 = 1_000;
 
@@ -25,6 +28,8 @@ pub(super) struct Start {
     settings: Checkpoints,
     store: Store,
     newest: Option<Manifest>,
+    /// The one to start from, where that is in another folder.
+    begin: Option<Manifest>,
     restored: Option<Arc<Restored>>,
 }
 
@@ -40,6 +45,7 @@ pub(super) fn start(job: &str, settings: Checkpoints, renames: &Renames) -> Resu
     settings.check()?;
     renames.check()?;
     let storage = settings.storage()?;
+    let files = Arc::clone(&storage);
     let (store, newest) = match settings.from {
         None => Store::open(storage, job, settings.retained)?,
         Some(id) => {
@@ -47,9 +53,31 @@ pub(super) fn start(job: &str, settings: Checkpoints, renames: &Renames) -> Resu
             (store, Some(manifest))
         }
     };
-    let restored = newest.as_ref().map(|manifest| Restored::new(&store, manifest, renames)).transpose()?;
-    let newest = newest.map(|manifest| renames.apply(&manifest));
-    Ok(Start { settings, store, newest, restored: restored.map(Arc::new) })
+    if let Some(there) = newest.as_ref().filter(|_| settings.cut) {
+        return Err(taken(&*files, there.id));
+    }
+    let (mut begin, mut files) = (None, files);
+    if newest.is_none()
+        && let Some(other) = settings.begin_storage()?
+    {
+        begin = Some(Store::read_newest(&*other)?);
+        files = other;
+    }
+    let from = newest.as_ref().or(begin.as_ref());
+    let restored = from.map(|manifest| Restored::new(&files, manifest, renames)).transpose()?;
+    let named = |manifest: Option<Manifest>| manifest.map(|manifest| renames.apply(&manifest));
+    let (newest, begin) = (named(newest), named(begin));
+    Ok(Start { settings, store, newest, begin, restored: restored.map(Arc::new) })
+}
+
+/// A savepoint is written where nothing is yet.
+#[cold]
+fn taken(storage: &dyn Storage, id: u64) -> Error {
+    let what = format!(
+        "{} has checkpoint {id} already, and the job is to write its savepoint there",
+        storage.describe("")
+    );
+    Error::new(ErrorKind::State, what).note("give it a folder of its own, or remove that one's files")
 }
 
 /// Commits what a process before has left to be committed, and gets ready to take checkpoints.
@@ -59,15 +87,24 @@ pub(super) fn taking(
     control: &Control,
     clock: &Arc<dyn Clock>,
 ) -> Result<Taking> {
-    let Start { settings, mut store, newest, restored } = start;
-    topology.check_lasting()?;
+    let Start { settings, mut store, newest, begin, restored } = start;
+    if settings.cut {
+        topology.check_cut()?;
+    } else {
+        topology.check_lasting()?;
+    }
     let mut committers = std::mem::take(&mut topology.committers);
     let mut acknowledgers = std::mem::take(&mut topology.acknowledgers);
-    committers.check_timeouts(settings.every, settings.timeout)?;
+    if !settings.cut {
+        committers.check_timeouts(settings.every, settings.timeout)?;
+    }
     let tasks = guard(|| tracked(topology))?;
+    if settings.cut {
+        refuse_last_rows(&tasks)?;
+    }
     let stages = tasks.iter().map(|task| (&*task.stage, &*task.schema));
     let upgrades = Upgrades::new(&settings.upgrades, stages.clone())?;
-    if let Some(manifest) = &newest {
+    if let Some(manifest) = newest.as_ref().or(begin.as_ref()) {
         check_states(manifest, topology, &settings)?;
         let upgrading = schemas::check(manifest, stages, &upgrades)?;
         if let Some(restored) = &restored {
@@ -90,9 +127,25 @@ pub(super) fn taking(
     store.collect_garbage()?;
     let outside = Outside { committers, acknowledgers };
     let (stopping, clock) = (control.stop_flag(), Arc::clone(clock));
-    let coordinator = Coordinator::new(store, newest, settings, tasks, outside, stopping, clock);
+    let (cut, now) = (settings.cut, clock.ticks());
+    let mut coordinator = Coordinator::new(store, newest, settings, tasks, outside, stopping, clock);
+    coordinator.go_on_behind(begin.map_or(0, |manifest| manifest.id));
+    if cut {
+        coordinator.begin_at_the_end(now)?;
+    }
     let (inbox, orders) = (coordinator.inbox().clone(), coordinator.orders().clone());
     Ok(Taking { coordinator: Arc::new(Mutex::new(coordinator)), inbox, orders, restored })
+}
+
+/// What a batch has for one row a key at its end is no state of a stream.
+fn refuse_last_rows(tasks: &[Tracked]) -> Result<()> {
+    let Some(task) = tasks.iter().find(|task| schemas::is_of_a_batch(&task.schema)) else { return Ok(()) };
+    let what = format!(
+        "`{}` gives one row for each key, at the end of a batch, and that is no state of a stream",
+        task.stage
+    );
+    let note = "write `#[batch(exported)]` alone, by hand `.exported()`: it gives the rows of a stream, and what it keeps a stream goes on with";
+    Err(Error::new(ErrorKind::Plan, what).in_stage(task.stage.clone()).note(note))
 }
 
 fn tracked(topology: &Topology) -> Result<Vec<Tracked>> {
@@ -122,8 +175,9 @@ fn named(error: Error, stage: &str, topology: &Topology) -> Error {
 
 /// All state finds its operator, or may be dropped.
 fn check_states(manifest: &Manifest, topology: &Topology, settings: &Checkpoints) -> Result<()> {
-    // What an operator keeps beside its keys has its name with more behind it.
-    let all = manifest.operators.iter().map(|state| state.id.split(" (").next().unwrap_or(&state.id));
+    // What an operator keeps beside its keys has its name with more behind it. How far time has come for one that keeps nothing else, as a sink of a batch, is no state.
+    let all = manifest.operators.iter().filter(|state| !(manifest.history && state.id.ends_with(TIME)));
+    let all = all.map(|state| state.id.split(" (").next().unwrap_or(&state.id));
     let mut homeless: Vec<&str> = all
         .filter(|operator| {
             topology.nodes.iter().all(|node| node.id != *operator)

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::stage::{BuildCx, Meta, Stamp};
 use crate::state::Mode;
-pub use crate::state::{AtLeastOnce, Durable, Volatile};
+pub use crate::state::{AtLeastOnce, Durable, Exported, Volatile};
 use crate::time::Timestamp;
 use std::marker::PhantomData;
 
@@ -121,7 +121,7 @@ pub trait Kind: Send + 'static {
     type Bounds: Bounds;
     /// [`Replayable`] or [`Once`].
     type Replay: Replay;
-    /// [`Volatile`], [`Durable`] or [`AtLeastOnce`].
+    /// [`Volatile`], [`Durable`], [`AtLeastOnce`] or [`Exported`].
     type Mode: Mode;
     /// The same with event time.
     type Timed: Kind<Stamp = Timestamp, Bounds = Self::Bounds, Replay = Self::Replay, Mode = Self::Mode>;
@@ -190,9 +190,11 @@ impl<S: Stamp, R: Replay, M: Mode> Ends for Is<S, Batch, R, M> {}
     label = "is in no checkpoint",
     note = "remove `#[checkpointed]`: a pipeline that has to begin anew after its process has died reads its input again"
 )]
-pub trait BeginsAnew: Kind<Mode = Volatile> {}
+pub trait BeginsAnew: Kind {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, B: Bounds, R: Replay> BeginsAnew for Is<S, B, R, Volatile> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, R: Replay> BeginsAnew for Is<S, B, R, Exported> {}
 
 /// A kind of the body of a loop.
 #[diagnostic::on_unimplemented(
@@ -232,19 +234,20 @@ pub(crate) fn refuse_in_loop(looped: bool, cx: &mut BuildCx, meta: &Meta) {
 
 /// A kind that may go through a loop.
 #[diagnostic::on_unimplemented(
-    message = "this stream cannot go through a loop: it is in two already",
-    label = "a loop in a loop in a loop",
+    message = "this stream cannot go through a loop: it is in two already, or in an exported batch",
+    label = "cannot go through a loop",
+    note = "a loop has no state that a stream goes on with: write `#[batch]`, or run the loop in a job of its own",
     note = "a loop may stand in the body of another, and no deeper: run one behind the other, or let the inner one do both steps"
 )]
 pub trait Loops: Kind {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Bounded, R, M> {}
+impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Bounded, R, M> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Batch, R, M> {}
+impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Batch, R, M> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Unbounded, R, M> {}
+impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Unbounded, R, M> {}
 #[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> Loops for Is<S, Superstep, R, M> {}
+impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Superstep, R, M> {}
 
 /// A kind that may go through a loop, which in the body of another takes no checkpoints.
 #[diagnostic::on_unimplemented(
@@ -280,6 +283,12 @@ impl<S: Stamp, R: Replay, M: Mode> EndsOrSteps for Is<S, Superstep, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> EndsOrSteps for Is<S, Nested, R, M> {}
 
+/// The modes of pipelines with loops.
+pub trait Loopable: Mode {}
+impl Loopable for Volatile {}
+impl Loopable for Durable {}
+impl Loopable for AtLeastOnce {}
+
 /// A kind of which a batch can be made.
 #[diagnostic::on_unimplemented(
     message = "a batch has to end, and this source never does",
@@ -291,6 +300,16 @@ pub trait EndsByItself: Ends {}
 impl<S: Stamp, R: Replay, M: Mode> EndsByItself for Is<S, Bounded, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Mode> EndsByItself for Is<S, Batch, R, M> {}
+
+/// A kind whose end can be that of the history of a stream.
+#[diagnostic::on_unimplemented(
+    message = "the history of a stream has to end, and this source never does",
+    label = "never ends",
+    note = "read what ends (files, `from_vec`, `generate(n, …)`); what goes on is read by the pipeline that starts from the savepoint"
+)]
+pub trait EndsAsHistory: Ends {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, R: Replay, M: Mode> EndsAsHistory for Is<S, Bounded, R, M> {}
 
 /// A kind that can be read again from a position, as a restart asks.
 #[diagnostic::on_unimplemented(
@@ -313,3 +332,5 @@ pub trait Repeats: Kind {}
 impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, Volatile> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, AtLeastOnce> {}
+#[diagnostic::do_not_recommend]
+impl<S: Stamp, B: Bounds, R: Replay> Repeats for Is<S, B, R, Exported> {}

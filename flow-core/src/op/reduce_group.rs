@@ -289,6 +289,10 @@ where
         self.ended = true;
     }
 
+    fn ends_at_a_cut(&self) -> bool {
+        true
+    }
+
     fn fire(&mut self) -> Fire {
         if !self.ended {
             return Fire::Done;

@@ -8,7 +8,7 @@ use super::{Sink, Writer};
 use crate::checkpoint::Committer;
 use crate::error::Result;
 use crate::op::proved::{Holds, Impossible, Never};
-use crate::state::{AtLeastOnce, Durable, Mode, Volatile};
+use crate::state::{AtLeastOnce, Durable, Exported, Mode, Volatile};
 
 /// A writer that can stage what it has written.
 pub trait StagingWriter<T>: Writer<T> {
@@ -101,6 +101,8 @@ impl<X, T> CommitsIn<Volatile, T, Holds> for X {}
 #[diagnostic::do_not_recommend]
 impl<X, T> CommitsIn<AtLeastOnce, T, Holds> for X {}
 #[diagnostic::do_not_recommend]
+impl<X, T> CommitsIn<Exported, T, Holds> for X {}
+#[diagnostic::do_not_recommend]
 impl<X: CommittingSink<T>, T> CommitsIn<Durable, T, Holds> for X {}
 #[diagnostic::do_not_recommend]
 impl<X: Impossible, T> CommitsIn<Durable, T, Never> for X {}
@@ -138,6 +140,16 @@ impl<T, X: CommittingSink<T>> SinkIn<Durable, T> for X {
 
 #[diagnostic::do_not_recommend]
 impl<T, X: Sink<T>> SinkIn<AtLeastOnce, T> for X {
+    fn committer_in(&self) -> Option<Box<dyn Committer>> {
+        self.committing()
+    }
+    fn stage_in(writer: &mut X::Writer, checkpoint: u64) -> Result<Option<Vec<u8>>> {
+        writer.staging(checkpoint)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, X: Sink<T>> SinkIn<Exported, T> for X {
     fn committer_in(&self) -> Option<Box<dyn Committer>> {
         self.committing()
     }

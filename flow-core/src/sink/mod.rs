@@ -280,7 +280,7 @@ impl<T: 'static, X: SinkIn<M, T>, M: Mode> SinkPush<T, X, M> {
         }
         let Some(writer) = self.writer.take() else { return };
         match writer.finish() {
-            Ok(Some(commit)) if self.saves.is_on() => {
+            Ok(Some(commit)) if self.saves.is_on() && self.saves.cut().is_none() => {
                 commit.abort();
                 self.fail(counts_at_the_end());
             }

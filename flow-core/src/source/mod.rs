@@ -6,9 +6,12 @@
 //! [`stdin_lines`], [`tcp_lines`]).
 
 mod channel;
+mod exported;
 mod generate;
 mod iter;
 mod lasting;
+#[cfg(feature = "state-processor")]
+mod savepoint;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -20,6 +23,8 @@ pub use channel::{ChannelSender, ChannelSource, channel};
 pub use generate::{Generate, generate};
 pub use iter::{FromIter, FromVec, from_iter, from_vec};
 pub(crate) use lasting::Lasting;
+#[cfg(feature = "state-processor")]
+pub use savepoint::{SavedPart, SavedReader, SavedState, Savepoint, savepoint};
 pub use text::{csv, json_lines, lines, stdin_lines, tcp_lines};
 pub use whole::AtSource;
 
@@ -146,7 +151,7 @@ pub trait Source: Clone + Send + 'static {
 
 /// Refuses to be read by a job that takes checkpoints: what has been read of `what` is gone.
 fn once(cx: &OpenCx, what: &str) -> Result<()> {
-    if !cx.saves().is_on() {
+    if !cx.saves().is_on() || cx.saves().cut().is_some() {
         return Ok(());
     }
     let what = format!("{what} cannot be read again, and the job takes checkpoints");

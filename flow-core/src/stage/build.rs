@@ -196,12 +196,21 @@ pub struct BuildCx<'a> {
     renamed: Option<&'static str>,
     /// The source that comes next is of a checkpointed pipeline.
     lasting: bool,
+    exporting: bool,
 }
 
 impl<'a> BuildCx<'a> {
     /// For pass `pass`.
     pub fn new(topology: &'a mut Topology, pass: usize, parallelism: usize) -> Self {
-        BuildCx { topology, pass, parallelism, draft: Draft::default(), renamed: None, lasting: false }
+        BuildCx {
+            topology,
+            pass,
+            parallelism,
+            draft: Draft::default(),
+            renamed: None,
+            lasting: false,
+            exporting: false,
+        }
     }
 
     /// The instance this pass makes.

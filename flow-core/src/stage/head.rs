@@ -75,6 +75,11 @@ pub trait Head<M>: Send + 'static {
     fn order(&mut self, id: u64) {
         let _ = id;
     }
+    /// Whether the end of the history of a stream is the end of its input, at which it gives what it has: of what it keeps nothing is a state that the
+    /// stream would go on with. Else it keeps its state for the stream, and fires nothing.
+    fn ends_at_a_cut(&self) -> bool {
+        false
+    }
     /// The job is to end, and its sources do. For who would go on for ever without them.
     fn stop(&mut self) {}
     /// Emits what is due, as far as there is room.
@@ -190,6 +195,7 @@ pub(super) trait Work: Send {
     fn was_told(&mut self, w: Timestamp);
     fn takes_orders(&self) -> bool;
     fn order(&mut self, id: u64);
+    fn ends_at_a_cut(&self) -> bool;
     fn stop(&mut self);
     fn ended(&mut self, input: usize);
     fn end(&mut self);
@@ -284,6 +290,10 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn order(&mut self, id: u64) {
         self.head.order(id);
+    }
+
+    fn ends_at_a_cut(&self) -> bool {
+        self.head.ends_at_a_cut()
     }
 
     fn stop(&mut self) {

@@ -46,6 +46,8 @@ pub struct HeadStage {
     /// The clock has come to something that has not been emitted whole.
     overdue: bool,
     ended: bool,
+    /// The barrier has passed behind which only the end comes: see [`Saves::cut`](crate::checkpoint::Saves::cut).
+    cut: bool,
     spent: Vec<(usize, Batch)>,
     faults: Faults,
     metrics: StageMetrics,
@@ -75,6 +77,7 @@ impl HeadStage {
             silent: false,
             overdue: false,
             ended: false,
+            cut: false,
             spent: Vec::new(),
             faults: Faults::default(),
             metrics: StageMetrics::default(),
@@ -94,8 +97,16 @@ impl HeadStage {
 
     /// Acts on the first due mark; whether it is dealt with.
     fn act(&mut self, mark: Mark) -> Fire {
+        if self.cut {
+            // What would fire now fires where the stream goes on.
+            return self.end_at_the_cut(mark);
+        }
         if !std::mem::replace(&mut self.begun, true) {
             match mark {
+                Mark::Barrier(id) if self.head.ends_at_a_cut() && self.is_cut(id) => {
+                    self.speak();
+                    self.head.end();
+                }
                 Mark::Watermark(w) => {
                     self.told = w;
                     self.head.watermark(w);
@@ -110,6 +121,13 @@ impl HeadStage {
             }
         }
         let fire = self.fire();
+        if let (Fire::Done, Mark::Barrier(id)) = (fire, mark)
+            && self.is_cut(id)
+            && !self.head.tail().room()
+        {
+            // No barrier passes what is held back: it would leave here, and once more where the stream goes on.
+            return Fire::Paused;
+        }
         if let Fire::Barrier(id) = fire {
             self.save(id);
         } else if fire == Fire::Done
@@ -135,6 +153,15 @@ impl HeadStage {
         if !self.kept.saves.is_on() {
             return self.head.tail().mark(Mark::Barrier(id));
         }
+        self.cut = self.is_cut(id);
+        if self.cut && self.head.ends_at_a_cut() {
+            self.pass_idle();
+            self.head.tail().mark(Mark::Barrier(id));
+            if !self.faults.are_raised() {
+                self.kept.saves.saved(id);
+            }
+            return;
+        }
         self.save_all();
         let begun = self.kept.begin(id, self.head.as_mut(), self.told, self.passed);
         self.head.tail().mark(Mark::Barrier(id));
@@ -150,6 +177,21 @@ impl HeadStage {
         if self.may_save() {
             self.save_some();
         }
+    }
+
+    /// Whether behind barrier `id` only the end comes.
+    fn is_cut(&self, id: u64) -> bool {
+        self.kept.saves.cut() == Some(id)
+    }
+
+    #[cold]
+    fn end_at_the_cut(&mut self, mark: Mark) -> Fire {
+        self.due.pop_front();
+        if mark == Mark::End {
+            self.ended = true;
+            self.head.tail().mark(Mark::End);
+        }
+        Fire::Done
     }
 
     /// Whether there is a checkpoint to go on with, and room for more of it.
@@ -247,15 +289,32 @@ impl HeadStage {
         if aligned.is_none() && matches!(mark, Mark::Barrier(_)) {
             point("P2");
         }
+        if matches!(mark, Mark::Barrier(id) if self.is_cut(id)) {
+            self.cut_off(input);
+        }
         self.owe(aligned.map(Mark::Barrier));
-        if mark == Mark::End {
+        if mark == Mark::End && !self.cut {
             self.head.ended(input);
         }
         if !matches!(mark, Mark::Barrier(_)) {
-            let [first, second] = self.merge.observe(input, mark);
-            self.owe(first);
-            self.owe(second);
+            self.merged(input, mark);
         }
+    }
+
+    /// An input has come to the barrier behind which only its end comes: as one that has ended it holds back nobody.
+    #[cold]
+    fn cut_off(&mut self, input: usize) {
+        if self.head.ends_at_a_cut() {
+            self.head.ended(input);
+        }
+        self.merged(input, Mark::Idle);
+    }
+
+    /// What the whole has to say when an input has said something.
+    fn merged(&mut self, input: usize, mark: Mark) {
+        let [first, second] = self.merge.observe(input, mark);
+        self.owe(first);
+        self.owe(second);
     }
 
     /// Not `extend`: with an iterator over these marks that is 2,500 lines of LLVM's language.
@@ -338,7 +397,7 @@ impl Stage for HeadStage {
         if self.is_ahead() {
             return Ok(if worked { Step::Worked } else { Step::Hungry });
         }
-        self.overdue |= !self.ended && self.head.overdue();
+        self.overdue |= !self.ended && !self.cut && self.head.overdue();
         loop {
             self.faults.check()?;
             if !self.head.tail().room() {

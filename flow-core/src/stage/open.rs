@@ -330,7 +330,9 @@ impl OpenCx {
     /// # Errors
     /// When it cannot be read, or had another number of partitions.
     pub(crate) fn position(&self, id: &str) -> Result<Option<Vec<u8>>> {
-        let Some(restored) = &self.restored else { return Ok(None) };
+        let Some(restored) = self.restored.as_ref().filter(|restored| !restored.is_history()) else {
+            return Ok(None);
+        };
         let (instance, instances) = (self.context.instance, self.context.instances);
         let position = restored.position(id, instance, instances)?;
         point("R4");

@@ -115,3 +115,17 @@ pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
 pub(crate) fn take_i64(bytes: &mut &[u8]) -> Result<i64> {
     take(bytes).map(i64::from_le_bytes)
 }
+
+/// Where the only checkpoint is that of the end of the input, nothing may be under way there: it would leave once here, and once more where the stream goes on.
+///
+/// # Errors
+/// Names the operator, which cannot wait for that.
+#[cold]
+pub(crate) fn refuse_at_a_cut(meta: &Meta, cx: &OpenCx, has: &str) -> Result<()> {
+    if cx.saves().cut().is_none() {
+        return Ok(());
+    }
+    let what = format!("it has {has}, and the job writes a savepoint at the end of its input");
+    let error = Error::new(ErrorKind::Plan, what).in_stage(meta.id()).at(meta.at());
+    Err(error.note("do it in a job of its own, whose results this one reads"))
+}

@@ -1,11 +1,14 @@
 //! The stage object over a source: it polls a reader into what is fused behind it.
 //!
 //! In checkpoints stands the reader's position under the source's id, and under `ID (end)` a byte: whether it has come to its end, 1.
+//!
+//! Where the only checkpoint is that of the end of the input, [`Saves::cut`], its barrier stands right before the end, as soon as nothing behind the
+//! reader is held back; positions are not kept, since a stream goes on from there with its own.
 
 use super::{Faults, Meta, OpenCx, Push, Stage, Step, Tail};
 use crate::batch::{Batch, Mark};
-use crate::checkpoint::Saves;
 use crate::checkpoint::failpoint::point;
+use crate::checkpoint::{Saves, cut_short};
 use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::BatchSize;
@@ -61,6 +64,8 @@ struct Pace {
     budget: usize,
     ended: bool,
     stopped: bool,
+    /// The input has ended, and the checkpoint that is taken there has its barrier yet to come.
+    cut: Option<u64>,
     /// The checkpoint before which the reader had come to its end, where the job starts from one. Nothing more may come.
     over: Option<u64>,
     wait: Option<i64>,
@@ -85,6 +90,7 @@ impl Pace {
             budget: BUDGET_MAX,
             ended: false,
             stopped: false,
+            cut: None,
             over: None,
             wait: None,
             faults: Faults::default(),
@@ -153,8 +159,17 @@ impl Pace {
         if !next.room() {
             return Ok(Turn::Answer(Step::Full));
         }
+        if let Some(id) = self.cut.take() {
+            next.mark(Mark::Barrier(id));
+            self.saved(id);
+            next.mark(Mark::End);
+            return Ok(Turn::Answer(Step::Worked));
+        }
         if self.ended {
             return Ok(Turn::Answer(Step::Done));
+        }
+        if self.stopped && self.saves.cut().is_some() {
+            return Err(self.named(cut_short()));
         }
         // One that had come to its end is asked whatever is behind it, which may have ended as well.
         let over = self.stopped || (next.enough() && self.over.is_none());
@@ -192,6 +207,21 @@ impl Pace {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
+    }
+
+    /// The input has come to its end.
+    fn end_of_input(&mut self, next: &mut dyn Tail, position: impl FnOnce() -> Option<Vec<u8>>, asked: bool) {
+        self.cut = self.saves.cut();
+        if self.cut.is_some() {
+            return;
+        }
+        if self.saves.is_on() {
+            self.save(None, position());
+            if asked || self.over.is_some() {
+                self.saves.last(&self.end(), vec![1]);
+            }
+        }
+        next.mark(Mark::End);
     }
 
     fn offered(&self) {
@@ -275,15 +305,9 @@ impl<T: 'static, R: Reader<T>, N: Push<T, ()>> Stage for SourceStage<T, R, N> {
         };
         let step = self.pace.polled(behind::<N>(&mut self.next), poll, read)?;
         if self.pace.ended {
-            if self.pace.saves.is_on() {
-                let position = self.reader.as_ref().and_then(Reader::position);
-                self.pace.save(None, position);
-                if !matches!(turn, Turn::Over) || self.pace.over.is_some() {
-                    self.pace.saves.last(&self.pace.end(), vec![1]);
-                }
-            }
-            self.reader = None;
-            self.next().mark(Mark::End);
+            let reader = self.reader.take();
+            let position = || reader.as_ref().and_then(Reader::position);
+            self.pace.end_of_input(behind::<N>(&mut self.next), position, !matches!(turn, Turn::Over));
         }
         Ok(step)
     }

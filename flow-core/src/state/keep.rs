@@ -22,8 +22,14 @@ pub struct Durable;
 #[derive(Debug, Clone, Copy)]
 pub struct AtLeastOnce;
 
-/// What becomes of a pipeline's state: [`Volatile`], [`Durable`] or [`AtLeastOnce`].
+/// State is written down once, at the end of the input, for a stream that goes on from there.
+#[derive(Debug, Clone, Copy)]
+pub struct Exported;
+
+/// What becomes of a pipeline's state: [`Volatile`], [`Durable`], [`AtLeastOnce`] or [`Exported`].
 pub trait Mode: Send + 'static {
+    /// Whether the end of the input is only where a stream goes on.
+    const IS_EXPORTED: bool = false;
     /// Holds a `T` where state is written down, and takes no place where it is not: what only checkpoints need costs a
     /// volatile pipeline nothing.
     #[doc(hidden)]
@@ -38,11 +44,16 @@ impl Mode for Durable {
 impl Mode for AtLeastOnce {
     type Only<T: Default + Send> = Just<T>;
 }
+impl Mode for Exported {
+    const IS_EXPORTED: bool = true;
+    type Only<T: Default + Send> = Just<T>;
+}
 
 /// The modes in which state is written down.
 pub trait Written: Mode {}
 impl Written for Durable {}
 impl Written for AtLeastOnce {}
+impl Written for Exported {}
 
 /// Whether state of mode `M` is written down: known at compile time.
 #[inline(always)]

@@ -64,17 +64,39 @@ fn own_attributes(
                 Err(_) => diagnostics.error(&attr, message::shuffles_not_a_number()),
             }
         } else if attr.path().is_ident("checkpointed") {
-            wishes.checkpointed = Some(checkpointed(&attr, diagnostics));
+            let guarantee = checkpointed(&attr, diagnostics);
+            keeps(&attr, guarantee, wishes, diagnostics);
         } else if attr.path().is_ident("batch") {
-            wishes.batch = true;
-            if !matches!(attr.meta, Meta::Path(_)) {
-                diagnostics.error(&attr, message::batch_says_no_more());
-            }
+            batch(&attr, wishes, diagnostics);
         } else {
             kept.push(attr);
         }
     }
     kept
+}
+
+/// A pipeline's state is written down in one way.
+fn keeps(attr: &Attribute, how: Checkpointed, wishes: &mut Wishes, diagnostics: &mut Diagnostics) {
+    let before = wishes.checkpointed.replace(how);
+    if before.is_some_and(|before| (before == Checkpointed::Exported) != (how == Checkpointed::Exported)) {
+        diagnostics.error(attr, message::exported_and_checkpointed());
+    }
+}
+
+/// `#[batch]`, `#[batch(exported)]`
+fn batch(attr: &Attribute, wishes: &mut Wishes, diagnostics: &mut Diagnostics) {
+    match &attr.meta {
+        Meta::Path(_) => wishes.batch = true,
+        Meta::List(list)
+            if syn::parse2::<Ident>(list.tokens.clone()).is_ok_and(|word| word == "exported") =>
+        {
+            keeps(attr, Checkpointed::Exported, wishes, diagnostics);
+        }
+        _ => {
+            wishes.batch = true;
+            diagnostics.error(attr, message::batch_says_no_more());
+        }
+    }
 }
 
 /// `#[checkpointed]`, `#[checkpointed(at_least_once)]`

@@ -40,15 +40,17 @@ pub(crate) struct Pipeline {
 pub(crate) struct Wishes {
     pub budget: Option<Budget>,
     pub checkpointed: Option<Checkpointed>,
-    /// `#[batch]`
+    /// `#[batch]`, but not `#[batch(exported)]`
     pub batch: bool,
 }
 
-/// `#[checkpointed]`
+/// `#[checkpointed]`, or what else writes state down.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checkpointed {
     ExactlyOnce,
     AtLeastOnce,
+    /// `#[batch(exported)]`
+    Exported,
 }
 
 /// `#[max_shuffles(1)]`

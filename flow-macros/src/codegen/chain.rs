@@ -79,11 +79,12 @@ fn start(start: &StartPlan, plan: &Plan) -> TokenStream {
     }
 }
 
-/// Output: `.durable()`, at the source's name: what cannot be read again is told there.
+/// Output: `.durable()`, or `.exported()`, at the source's name: what cannot be read again is told there.
 fn lasting(call: &syn::ExprCall, guarantee: Checkpointed) -> TokenStream {
     let method = match guarantee {
         Checkpointed::ExactlyOnce => "durable",
         Checkpointed::AtLeastOnce => "at_least_once",
+        Checkpointed::Exported => "exported",
     };
     at_source(call, method)
 }

@@ -79,7 +79,14 @@ pub(crate) fn was_twice(now: &Ident, before: &Ident) -> Message {
 }
 
 pub(crate) fn batch_says_no_more() -> Message {
-    Message::new("`batch` is followed by nothing").help("write `#[batch]`")
+    Message::new("`batch` is followed by nothing, or by `exported` in parentheses")
+        .help("write `#[batch]`, or `#[batch(exported)]`, whose state a stream goes on with")
+}
+
+pub(crate) fn exported_and_checkpointed() -> Message {
+    Message::new("an exported batch writes one savepoint, at its end, and takes no checkpoints").help(
+        "write `#[batch(exported)]` here, and `#[checkpointed]` before the pipeline that goes on from it",
+    )
 }
 
 pub(crate) fn dangling_dot() -> Message {
@@ -150,6 +157,6 @@ pub(crate) fn too_many_shuffles(most: usize, found: &[String]) -> Message {
 
 pub(crate) fn unknown_attribute() -> Message {
     Message::new("a pipeline's body has no such attribute").help(
-        "there are `#![strict]`, which makes warnings errors, `#![max_shuffles(n)]`, `#![checkpointed]` and `#![batch]`",
+        "there are `#![strict]`, which makes warnings errors, `#![max_shuffles(n)]`, `#![checkpointed]`, `#![batch]` and `#![batch(exported)]`",
     )
 }

@@ -79,6 +79,10 @@ fn a_checkpointed_pipeline() {
         fn r() {
             source(lines(path)).for_each(print);
         }
+        #[batch(exported)]
+        fn s() {
+            source(lines(path)).for_each(print);
+        }
         "#,
         expect![[r#"
             pub fn p(rides: PathBuf, out: PathBuf) -> ::flow_core::Job {
@@ -104,6 +108,13 @@ fn a_checkpointed_pipeline() {
                 let mut __job = begin("r");
                 scope("r");
                 let __end_1 = source(lines(path)).durable().batch().for_each(print);
+                __job.add(__end_1);
+                __job
+            }
+            fn s() -> ::flow_core::Job {
+                let mut __job = begin("s");
+                scope("s");
+                let __end_1 = source(lines(path)).exported().for_each(print);
                 __job.add(__end_1);
                 __job
             }

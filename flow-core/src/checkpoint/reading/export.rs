@@ -33,8 +33,9 @@ pub(super) fn export(snapshot: &Snapshot, out: &mut dyn Write) -> Result<u64> {
     let manifest = &snapshot.manifest;
     let (id, savepoint, finished) = (manifest.id, manifest.savepoint, manifest.finished);
     let job = text(&manifest.job);
+    let history = if manifest.history { "\"history\":true," } else { "" };
     lines.put(&format!(
-        "{{\"checkpoint\":{id},\"job\":{job},\"savepoint\":{savepoint},\"finished\":{finished},\"format\":{FORMAT},\"key_groups\":{KEY_GROUPS},\"hash\":{HASH_VERSION}}}"
+        "{{\"checkpoint\":{id},\"job\":{job},\"savepoint\":{savepoint},\"finished\":{finished},{history}\"format\":{FORMAT},\"key_groups\":{KEY_GROUPS},\"hash\":{HASH_VERSION}}}"
     ))?;
     for staged in &manifest.staged {
         let (sink, bytes) = (text(&staged.sink), hex(&staged.bytes));

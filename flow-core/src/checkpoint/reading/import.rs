@@ -195,7 +195,7 @@ fn head(line: &Json) -> Result<Manifest, Fault> {
     if line.get("checkpoint").is_none() || line.get("job").is_none() {
         return Err("the first line has to be that of the checkpoint, {\"checkpoint\":…,\"job\":…}".into());
     }
-    only(line, &["checkpoint", "job", "savepoint", "finished", "format", "key_groups", "hash"])?;
+    only(line, &["checkpoint", "job", "savepoint", "finished", "history", "format", "key_groups", "hash"])?;
     for (what, is) in [("format", FORMAT), ("key_groups", KEY_GROUPS as u64), ("hash", HASH_VERSION.into())] {
         let found: u64 = number(line, what)?;
         if found != is {
@@ -207,7 +207,9 @@ fn head(line: &Json) -> Result<Manifest, Fault> {
     if id == 0 {
         return Err("checkpoints are numbered from 1".into());
     }
-    Ok(Manifest { id, job: text(line, "job")?, finished: flag(line, "finished")?, ..Manifest::default() })
+    let history = line.get("history").is_some() && flag(line, "history")?;
+    let (job, finished) = (text(line, "job")?, flag(line, "finished")?);
+    Ok(Manifest { id, job, finished, history, ..Manifest::default() })
 }
 
 /// There are no other fields, and none twice.

@@ -16,12 +16,15 @@ use super::records::merge;
 use super::restored::since_whole;
 use super::{Folder, Manifest, OperatorState, Parts, Slot, Storage, Store};
 use crate::error::{Error, ErrorKind, Result};
+use crate::exchange::KEY_GROUPS;
 use crate::state::shape::{State, state};
 use serde_core::de::DeserializeOwned;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 pub use import::{import, import_into};
+pub(crate) use values::Keyed;
 
 /// The checkpoints in a folder, to look at: nothing is changed or locked. The job may run; then a checkpoint may go while it is read,
 /// unless it is a savepoint.
@@ -133,7 +136,16 @@ impl Snapshot {
         &self,
         operator: &str,
     ) -> Result<impl Iterator<Item = Result<(K, V)>> + use<K, V>> {
-        values::keyed(self, operator)
+        self.keyed_in(operator, 0..KEY_GROUPS)
+    }
+
+    /// Those in some of the key groups, in an iterator that says how far it has come.
+    pub(crate) fn keyed_in<K: DeserializeOwned + 'static, V: DeserializeOwned + 'static>(
+        &self,
+        operator: &str,
+        groups: Range<usize>,
+    ) -> Result<Keyed<K, V>> {
+        values::keyed(self, operator, groups)
     }
 
     /// Writes all that there is as lines of JSON, from which [`import`](import()) makes a checkpoint again. How many.

@@ -11,6 +11,8 @@ use crate::state::shape::{
 };
 use serde_core::de::DeserializeOwned;
 use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Which values: the slot they are in, and which of the states in it.
 struct Wanted {
@@ -18,38 +20,91 @@ struct Wanted {
     state: Option<usize>,
 }
 
-/// See [`Snapshot::keyed`].
+/// See [`Snapshot::keyed`]: the pairs of some key groups, one group of which is in memory at a time.
+pub(crate) struct Keyed<K, V> {
+    groups: Groups,
+    found: VecDeque<(Vec<u8>, Vec<u8>)>,
+    pages: Option<Restoring>,
+    /// The group of what has been found, and how many pairs of it have been given.
+    place: (u16, u64),
+    over: bool,
+    snapshot: Snapshot,
+    name: String,
+    types: PhantomData<fn() -> (K, V)>,
+}
+
+/// Gives the key groups, one after the other.
+type Groups = Box<dyn FnMut() -> Result<Option<Group>> + Send>;
+
+/// A key group: the bytes of keys and values, and the pages of lists among them.
+struct Group {
+    number: u16,
+    pairs: Vec<(Vec<u8>, Vec<u8>)>,
+    pages: Restoring,
+}
+
+/// Of the key groups `range`.
 pub(super) fn keyed<K: DeserializeOwned + 'static, V: DeserializeOwned + 'static>(
     snapshot: &Snapshot,
     name: &str,
-) -> Result<impl Iterator<Item = Result<(K, V)>> + use<K, V>> {
-    let types = [schema::<K>(), schema::<V>()];
-    let mut groups = groups(snapshot, name, &types)?;
-    let (mut found, mut pages) = (VecDeque::new(), None);
-    let mut over = false;
-    let (looked_at, name) = (snapshot.clone(), name.to_owned());
-    Ok(std::iter::from_fn(move || {
-        while found.is_empty() && !over {
-            match groups() {
-                Ok(Some((more, of_lists))) => {
-                    found.extend(more);
-                    pages = Some(of_lists);
+    range: Range<usize>,
+) -> Result<Keyed<K, V>> {
+    let groups = groups(snapshot, name, range, &[schema::<K>(), schema::<V>()])?;
+    Ok(Keyed {
+        groups,
+        found: VecDeque::new(),
+        pages: None,
+        place: (0, 0),
+        over: false,
+        snapshot: snapshot.clone(),
+        name: name.to_owned(),
+        types: PhantomData,
+    })
+}
+
+impl<K, V> Keyed<K, V> {
+    /// The key group it is in, and how many pairs of that it has given.
+    pub fn place(&self) -> (u16, u64) {
+        self.place
+    }
+
+    /// The bytes of the next pair. Apart from [`Iterator::next`], which is compiled again for all types.
+    fn bytes(&mut self) -> Option<Result<(Vec<u8>, Vec<u8>)>> {
+        while self.found.is_empty() && !self.over {
+            match (self.groups)() {
+                Ok(Some(Group { number, pairs, pages })) => {
+                    self.found = pairs.into();
+                    self.pages = Some(pages);
+                    self.place = (number, 0);
                 }
-                Ok(None) => over = true,
+                Ok(None) => self.over = true,
                 Err(error) => {
-                    over = true;
-                    return Some(Err(looked_at.has_it_gone(error)));
+                    self.over = true;
+                    return Some(Err(self.snapshot.has_it_gone(error)));
                 }
             }
         }
-        let (key, value): (Vec<u8>, Vec<u8>) = found.pop_front()?;
+        let pair = self.found.pop_front()?;
+        self.place.1 += 1;
+        Some(Ok(pair))
+    }
+}
+
+impl<K: DeserializeOwned, V: DeserializeOwned> Iterator for Keyed<K, V> {
+    type Item = Result<(K, V)>;
+    fn next(&mut self) -> Option<Result<(K, V)>> {
+        let (key, value) = match self.bytes()? {
+            Ok(pair) => pair,
+            Err(error) => return Some(Err(error)),
+        };
         let value = || whole(&value);
-        let value = match &mut pages {
+        let value = match &mut self.pages {
             Some(pages) => Restoring::read(pages, value),
             None => value(),
         };
-        Some(whole(&key).and_then(|key| Ok((key, value?))).map_err(|fault: Fault| wrong(&name, &fault)))
-    }))
+        let pair = whole(&key).and_then(|key| Ok((key, value?)));
+        Some(pair.map_err(|fault: Fault| wrong(&self.name, &fault)))
+    }
 }
 
 /// A value that takes up all of `bytes`.
@@ -58,14 +113,12 @@ fn whole<T: DeserializeOwned>(mut bytes: &[u8]) -> Result<T, Fault> {
     if bytes.is_empty() { Ok(value) } else { Err("something stands behind a value".into()) }
 }
 
-type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
-
-/// The bytes of keys and values, and the pages of lists among them, a group at a time.
 fn groups(
     snapshot: &Snapshot,
     name: &str,
+    range: Range<usize>,
     [key, value]: &[String; 2],
-) -> Result<impl FnMut() -> Result<Option<(Pairs, Restoring)>> + use<>> {
+) -> Result<Groups> {
     let operators = snapshot.manifest.operators.iter();
     let is_of = |id: &str| name == id || name.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'));
     let longest = operators.filter(|operator| is_of(&operator.id)).max_by_key(|operator| operator.id.len());
@@ -90,8 +143,10 @@ fn groups(
     }
     let parts = snapshot.parts(operator)?;
     let mut slots = parts.slots().into_iter();
-    Ok(move || {
-        let Some(next) = slots.by_ref().find(|slot| matches!(slot, Slot::Group(_))) else { return Ok(None) };
+    let is_wanted =
+        move |slot: &Slot| matches!(slot, Slot::Group(group) if range.contains(&usize::from(*group)));
+    Ok(Box::new(move || {
+        let Some(next @ Slot::Group(number)) = slots.by_ref().find(&is_wanted) else { return Ok(None) };
         let (mut pairs, mut pages) = (Vec::new(), Restoring::new(Pager::new(None), 0));
         for bytes in slot(&parts, next)? {
             let walk = Walk {
@@ -103,8 +158,8 @@ fn groups(
             };
             walk.group(&bytes).map_err(|fault| wrong(&id, &fault))?;
         }
-        Ok(Some((pairs, pages)))
-    })
+        Ok(Some(Group { number, pairs, pages }))
+    }))
 }
 
 /// Where the values are that are called `part`, and their type.
@@ -149,7 +204,7 @@ fn names(id: &str, state: &State, part: Option<&str>) -> String {
 struct Walk<'a> {
     state: &'a State,
     wanted: &'a Wanted,
-    pairs: &'a mut Pairs,
+    pairs: &'a mut Vec<(Vec<u8>, Vec<u8>)>,
     pages: &'a mut Restoring,
     /// The last key that was met.
     key: Vec<u8>,

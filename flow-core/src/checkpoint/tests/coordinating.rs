@@ -205,7 +205,7 @@ fn what_an_instance_has_replaces_what_it_had() {
     }
     drop(coordinator);
     let (store, newest) = open(&disk, 2);
-    let restored = Restored::new(&store, &newest.unwrap(), &Renames::default()).unwrap();
+    let restored = Restored::new(&store.storage, &newest.unwrap(), &Renames::default()).unwrap();
     assert_eq!(restored.operator("stage", 0, 1).unwrap(), [b"second"]);
     assert_eq!(
         restored.groups("stage", 0, 1).collect::<Result<Vec<_>>>().unwrap(),

@@ -55,6 +55,7 @@ fn manifest(file: StateFile) -> Manifest {
         taken: Timestamp(1_764_527_695_123),
         savepoint: true,
         finished: false,
+        history: false,
         operators: vec![count],
         staged: vec![staged],
         files: vec![file],

@@ -26,7 +26,7 @@ fn manifests_that_this_program_cannot_use() {
         (24, &128u32.to_le_bytes(), "a maximal parallelism of 128, and that of this program is 256"),
         (28, &9u32.to_le_bytes(), "its keys were hashed by version 9, and this program has version 1"),
         (39, &7u64.to_le_bytes(), "it says that it is the manifest of checkpoint 7, epoch 1"),
-        (63, &[4], "it has flags that are not known"),
+        (63, &[8], "it has flags that are not known"),
         (64, &u32::MAX.to_le_bytes(), "it is cut short"),
     ] {
         let error = patched(at, patch);

@@ -200,6 +200,10 @@ where
         }
     }
 
+    fn ends_at_a_cut(&self) -> bool {
+        true
+    }
+
     fn watermark(&mut self, w: Timestamp) {
         // Once the table is whole, what waits leaves before this is passed on.
         if self.open > 0 {

@@ -178,6 +178,10 @@ where
         self.ended |= w == Timestamp::MAX;
     }
 
+    fn ends_at_a_cut(&self) -> bool {
+        true
+    }
+
     fn fire(&mut self) -> Fire {
         if !self.ended {
             return Fire::Done;

@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::metrics::Counter;
 use crate::stage::alarm::Alarm;
 use crate::stage::held::{self, Held};
-use crate::stage::own::Own;
+use crate::stage::own::{Own, refuse_at_a_cut};
 use crate::stage::push::forward_tail;
 use crate::stage::{BuildCx, Faults, Meta, OpenCx, Push, Stamp, Tail};
 use crate::state::{Keep, Mode};
@@ -316,6 +316,7 @@ where
     N: Push<A::Out, S>,
 {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        refuse_at_a_cut(&self.meta, cx, "requests under way")?;
         self.alarm = cx.alarm().clone();
         self.faults = cx.faults().clone();
         self.timeouts = cx.metrics().counter(&format!("{}.timeouts", self.meta.id()));

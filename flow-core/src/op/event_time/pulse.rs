@@ -20,6 +20,8 @@ pub(super) struct Pulse {
     member: Option<Member>,
     /// Whether it is held, so that what it has sent has been flushed.
     held: bool,
+    /// The checkpoint at which this input ends, and a stream goes on with others.
+    cut: Option<u64>,
     signal: Option<Signal>,
     clock: Option<Arc<dyn Clock>>,
     /// The time of the step.
@@ -41,13 +43,14 @@ impl Pulse {
             waits.idle.map(|after| Idle { after: after.0.max(1), last: 0, silent: false, stopped: false });
         let (grid, sent) = (Grid::none(), Timestamp::MIN);
         let alarm = Alarm::default();
-        Pulse { grid, sent, idle, member, held: false, signal: None, clock: None, alarm }
+        Pulse { grid, sent, idle, member, held: false, cut: None, signal: None, clock: None, alarm }
     }
 
     /// Opens what is behind, and asks which watermarks matter there.
     pub fn open(&mut self, cx: &mut OpenCx, next: &mut dyn Tail) -> Result<()> {
         next.open(cx)?;
         self.grid = next.grid();
+        self.cut = cx.saves().cut();
         self.signal = Some(cx.signal().clone());
         self.clock = Some(Arc::clone(cx.clock()));
         self.alarm = cx.alarm().clone();
@@ -98,7 +101,7 @@ impl Pulse {
             // Event time begins here: watermarks from before are of another time, and so is the silence of whoever told them.
             Mark::Watermark(_) | Mark::Idle | Mark::Active => {}
             other => {
-                if other == Mark::End {
+                if other == Mark::End || matches!(other, Mark::Barrier(id) if self.cut == Some(id)) {
                     self.member = None;
                 }
                 next.mark(other);

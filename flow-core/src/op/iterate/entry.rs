@@ -12,7 +12,7 @@ use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::external::{Memory, Spill};
 use crate::metrics::Counter;
-use crate::stage::own::{Own, take};
+use crate::stage::own::{Own, refuse_at_a_cut, take};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, Timestamp};
 use std::convert::Infallible;
@@ -334,6 +334,7 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
 /// What is behind the head: the body, which has no room while others have not seen all of a superstep.
 impl<T: Spill, W: Ways<T>, S: Stamp> Tail for Entry<T, W, S> {
     fn open(&mut self, cx: &mut OpenCx) -> Result<()> {
+        refuse_at_a_cut(&self.meta, cx, "supersteps")?;
         self.next.open(cx)?;
         self.instance = cx.context().instance();
         (self.memory, self.faults) = (cx.memory().clone(), cx.faults().clone());

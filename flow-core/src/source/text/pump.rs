@@ -43,7 +43,7 @@ impl ForStage {
     /// The stage that opens.
     pub fn of(cx: &OpenCx) -> Self {
         let invalid = cx.metrics().counter("invalid");
-        let keeps = cx.saves().is_on();
+        let keeps = cx.saves().is_on() && cx.saves().cut().is_none();
         ForStage { name: cx.stage().to_string(), signal: cx.signal().clone(), invalid, keeps }
     }
 }
