@@ -78,3 +78,63 @@ impl<V> Again<V> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::hash_key;
+    use crate::state::{Durable, Volatile};
+    use std::collections::BTreeMap;
+
+    /// Puts each key in, as a head does, and takes all out.
+    fn superstep<M: Mode>(
+        again: &mut Again<u64>,
+        keys: &mut Pane<i64, u64, M>,
+        of: &[i64],
+    ) -> BTreeMap<i64, u64> {
+        for key in of {
+            again.look(keys, || 0);
+            let value = match place_of(key).filter(|place| *place < again.dense.places()) {
+                Some(place) => again.dense.entry(place),
+                None => &mut keys.entry(hash_key(key), |k| k == key, || (*key, 0), &hash_key).1,
+            };
+            *value += 1;
+        }
+        let mut rows = BTreeMap::new();
+        while let Some((key, count)) = again.pop(keys, || 0) {
+            assert_eq!(rows.insert(key, count), None, "{key} twice");
+        }
+        rows
+    }
+
+    fn counts(of: &[i64]) -> BTreeMap<i64, u64> {
+        let mut counts = BTreeMap::new();
+        of.iter().for_each(|key| *counts.entry(*key).or_insert(0) += 1);
+        counts
+    }
+
+    #[test]
+    fn a_table_becomes_dense_and_what_has_no_place_stays_beside_it() {
+        let (mut again, mut keys) = (Again::default(), Pane::<i64, u64, Volatile>::default());
+        let many: Vec<i64> = (0..6_000).rev().flat_map(|key| [key, key / 2]).collect();
+        let few = [-3, 5, 1 << 40, 5, i64::MAX];
+        let odd: Vec<i64> = many.iter().map(|key| 3 * key).chain(few).collect();
+        // Dense while it grows, beyond it in the next, back within, and only few.
+        for (of, places) in
+            [(&few[..], 0), (&many, 6_000), (&odd, 6_000), (&many, 6_000), (&few, 6_000), (&[], 6_000)]
+        {
+            assert_eq!(superstep(&mut again, &mut keys, of), counts(of));
+            assert_eq!((again.dense.places(), keys.len()), (places, 0));
+        }
+    }
+
+    #[test]
+    fn what_is_written_down_is_not_dense() {
+        let (mut again, mut keys) = (Again::default(), Pane::<i64, u64, Durable>::default());
+        let many: Vec<i64> = (0..6_000).collect();
+        for _ in 0..3 {
+            assert_eq!(superstep(&mut again, &mut keys, &many), counts(&many));
+            assert_eq!(again.dense.places(), 0);
+        }
+    }
+}

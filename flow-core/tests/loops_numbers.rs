@@ -1,0 +1,97 @@
+//! Keys that are whole numbers have tables of their own in loops: what these hold is what maps do, also where keys come that have no place in them.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps fails where it should")]
+
+use flow_core::host::HostKind;
+use flow_core::prelude::*;
+use std::collections::BTreeMap;
+
+/// Below it are most keys: so many that their table is dense where an instance has half of them.
+const KEYS: i64 = 12_000;
+const ROUNDS: u64 = 6;
+
+/// A key and what there is of it.
+type Row = (i64, u64);
+
+/// Where a row goes in a superstep: to two others, of which some are negative and some huge, and those come back.
+fn next(row: Row) -> [Row; 2] {
+    let (key, sum) = row;
+    let near = (key.rem_euclid(KEYS) * 7 + 1) % KEYS;
+    let far = match key.rem_euclid(1_000) {
+        3 => i64::MAX - key.rem_euclid(KEYS),
+        5 => -1 - key.rem_euclid(KEYS),
+        8 => 10 * KEYS,
+        _ => (key.rem_euclid(KEYS) + 1) % KEYS,
+    };
+    [(near, sum % 1_000_003), (far, sum % 1_009 + 1)]
+}
+
+fn model() -> Vec<Row> {
+    let mut rows: Vec<Row> = (0..KEYS).map(|key| (key, 1)).collect();
+    for _ in 0..ROUNDS {
+        let mut sums = BTreeMap::new();
+        for (key, n) in rows.into_iter().flat_map(next) {
+            *sums.entry(key).or_insert(0) += n;
+        }
+        rows = sums.into_iter().collect();
+    }
+    rows
+}
+
+/// The same loop, with keys of the type that `key` makes.
+fn check<K, F, G>(key: F, number: G)
+where
+    K: std::hash::Hash + Eq + Clone + Send + serde::Serialize + serde::de::DeserializeOwned + 'static,
+    F: Fn(i64) -> K + Clone + Send + 'static,
+    G: Fn(&K) -> i64 + Clone + Send + 'static,
+{
+    let expected = model();
+    assert!(expected.iter().any(|row| row.0 < 0) && expected.iter().any(|row| row.0 > i64::MAX / 2));
+    for p in [1, 2, 4] {
+        for host in [None, Some(HostKind::Threads), Some(HostKind::Workers(2))] {
+            let out = Collected::new();
+            let job = Job::build("numbers", |job| {
+                let (key, number, back) = (key.clone(), number.clone(), number.clone());
+                let first = key.clone();
+                let rows = source(from_iter(0..KEYS)).batch().map(move |k| (first(k), 1u64));
+                let summed = rows.iterate(ROUNDS, move |rows| {
+                    let sent = rows.flat_map(move |(k, n)| next((number(&k), n)).map(|(k, n)| (key(k), n)));
+                    sent.key_by(|row| row.0.clone()).fold(0u64, |sum, row| *sum += row.1)
+                });
+                job.add(summed.map(move |(k, n)| (back(&k), n)).collect(&out));
+            });
+            let job = job.parallelism(p);
+            match host {
+                None => job.simulate(p as u64).unwrap(),
+                Some(host) => job.host(host).run().unwrap(),
+            };
+            let mut rows = out.take();
+            rows.sort_unstable();
+            assert!(rows == expected, "{} rows, {} expected, at {p} on {host:?}", rows.len(), expected.len());
+        }
+    }
+}
+
+#[test]
+fn rows_by_number_and_rows_by_text() {
+    check(|k| k, |k| *k);
+    check(|k| k.cast_unsigned(), |k| k.cast_signed());
+    // No number: the same through hash tables.
+    check(|k| k.to_string(), |k| k.parse().unwrap());
+}
+
+/// Keys of eight bits: all places there are.
+#[test]
+fn keys_of_a_byte() {
+    let out = Collected::new();
+    let job = Job::build("bytes", |job| {
+        let rows = source(from_iter(0..10_000u32)).batch().map(|n| ((n % 256) as u8, u64::from(n)));
+        let summed = rows.iterate(3, |rows| rows.key_by(|row| row.0).fold(0u64, |sum, row| *sum += row.1));
+        job.add(summed.map(|(k, sum)| (u32::from(k), sum)).collect(&out));
+    });
+    job.parallelism(2).run().unwrap();
+    let mut rows = out.take();
+    rows.sort_unstable();
+    let sum = |k: u32| (0..10_000u32).filter(|n| n % 256 == k).map(u64::from).sum::<u64>();
+    assert_eq!(rows, (0..256).map(|k| (k, sum(k))).collect::<Vec<_>>());
+}
