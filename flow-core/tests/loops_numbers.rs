@@ -19,7 +19,7 @@ fn next(row: Row) -> [Row; 2] {
     let near = (key.rem_euclid(KEYS) * 7 + 1) % KEYS;
     let far = match key.rem_euclid(1_000) {
         3 => i64::MAX - key.rem_euclid(KEYS),
-        5 => -1 - key.rem_euclid(KEYS),
+        5 => -1 - key.rem_euclid(KEYS) / 1_000,
         8 => 10 * KEYS,
         _ => (key.rem_euclid(KEYS) + 1) % KEYS,
     };

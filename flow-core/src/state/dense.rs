@@ -75,7 +75,7 @@ impl Spread {
     /// How many places a table of these keys has, if that is worth it.
     pub fn places(self) -> Option<usize> {
         let few = self.keys < KEYS_MIN || self.highest / SPARSE >= self.keys;
-        (!few && !self.others).then_some(self.highest + 1)
+        (!few && !self.others).then(|| self.highest + 1)
     }
 }
 
@@ -165,6 +165,9 @@ mod tests {
         assert_eq!(places(&mut (-1..many)), None);
         assert_eq!(places(&mut (0..many).map(|key| 3 * key)), Some(3 * KEYS_MIN - 2));
         assert_eq!(places(&mut (0..many).map(|key| 5 * key)), None);
+        let mut spread = Spread::default();
+        [0, u64::MAX].iter().for_each(|key| spread.add(key));
+        assert_eq!(spread.places(), None);
         assert_eq!(places(&mut [0, i64::MAX].into_iter().cycle().take(KEYS_MIN)), None);
     }
 

@@ -251,8 +251,12 @@ impl<'a> Builder<'a, '_> {
                 }
             }
         }
-        for end in ends_in(expr) {
+        let found = super::body::InABody::of(expr);
+        for end in found.ends {
             self.diagnostics.error(&end, message::end_in_body(&end, operator));
+        }
+        for (method, name) in found.named {
+            self.diagnostics.error(&name, message::named_in_body(&method, &name));
         }
     }
 
@@ -293,27 +297,6 @@ impl<'a> Builder<'a, '_> {
             }
         }
     }
-}
-
-/// The operators in a body that end a stream.
-fn ends_in(body: &syn::Expr) -> Vec<Ident> {
-    struct Ends(Vec<Ident>);
-    impl<'a> syn::visit::Visit<'a> for Ends {
-        fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
-            // Iterators have a `collect` and a `for_each` too: those are in the closures of operators.
-            let row = ops::operator(&call.method.to_string());
-            if row.is_some_and(|row| row.output == ops::Output::Terminal) {
-                self.0.push(call.method.clone());
-            }
-            self.visit_expr(&call.receiver);
-        }
-        fn visit_expr_closure(&mut self, _: &'a syn::ExprClosure) {}
-    }
-    let mut ends = Ends(Vec::new());
-    if let syn::Expr::Closure(closure) = body {
-        syn::visit::Visit::visit_expr(&mut ends, &closure.body);
-    }
-    ends.0
 }
 
 /// What the statements of a block bind.

@@ -2,6 +2,7 @@
 //!
 //! Reading only; `build` makes it. Record types are rustc's, so nothing here knows them.
 
+mod body;
 mod build;
 mod chain;
 mod names;

@@ -109,6 +109,13 @@ pub(crate) fn shared_in_body(name: &Ident, operator: &str) -> Message {
     ))
 }
 
+pub(crate) fn named_in_body(method: &Ident, name: &Ident) -> Message {
+    let what = format!("`{name} = …` in the body of a loop, where operators are the methods of the builder");
+    Message::new(what).help(format!(
+        "write the value alone, `.{method}(value, …)`, or, of what may be left out, `.{method}(…).{name}(value)`"
+    ))
+}
+
 pub(crate) fn end_in_body(end: &Ident, operator: &str) -> Message {
     Message::new(format!("`{end}` ends a stream, and stands in the body of `{operator}`"))
         .help("a body ends in the stream that goes into the next superstep; put the sink behind the loop")
