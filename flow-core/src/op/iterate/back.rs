@@ -188,16 +188,18 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
 
     /// The body has ended: the loop is over, or an operator in it has ended it.
     pub fn end(&mut self) {
+        // In this order: who cuts a loop short says so before it is over.
+        let over = self.handed.turns.is_over();
         let what = if self.handed.turns.is_cut() {
             return;
-        } else if !self.handed.turns.is_over() {
+        } else if !over {
             "the body of the loop has ended before the loop"
         } else if self.returned.len() > 0 {
             "records have come out of the body of the loop behind its last superstep"
         } else {
             return;
         };
-        self.handed.turns.give_up();
+        self.handed.turns.cut_short();
         let note = "an operator in the body ends its stream, as `take` does, or gives a result when its input ends: put it before or behind the loop";
         self.fail(Error::new(ErrorKind::Operator, what).note(note));
     }

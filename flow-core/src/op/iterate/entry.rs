@@ -269,8 +269,15 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
 
     fn end(&mut self) {
         if self.handed.is_nested() {
-            // The outer loop is over, or has been cut short, where others may wait for this one.
-            self.handed.turns.give_up();
+            // The body has ended: that is told where it does. Else the outer loop is over, or has been cut short, where others may wait for this one: what it has is
+            // nobody's then.
+            if !self.next.enough() {
+                if matches!(self.state, State::Input) && self.entered == 0 {
+                    self.handed.turns.give_up();
+                } else {
+                    self.handed.turns.cut_short();
+                }
+            }
             return self.count();
         }
         self.ended = true;

@@ -201,9 +201,18 @@ impl Turns {
         let mut step = self.step();
         step.unwanted += 1;
         if step.unwanted == exits {
-            self.cut.store(true, Ordering::Release);
-            self.end(&step);
+            self.cut(&step);
         }
+    }
+
+    /// What it is part of has ended, in whatever place of a superstep.
+    pub fn cut_short(&self) {
+        self.cut(&self.step());
+    }
+
+    fn cut(&self, step: &Step) {
+        self.cut.store(true, Ordering::Release);
+        self.end(step);
     }
 
     /// Whether it has ended for that, in whatever place of a superstep.
