@@ -26,9 +26,9 @@ fn next(row: Row) -> [Row; 2] {
     [(near, sum % 1_000_003), (far, sum % 1_009 + 1)]
 }
 
-fn model() -> Vec<Row> {
+fn model(rounds: u64) -> Vec<Row> {
     let mut rows: Vec<Row> = (0..KEYS).map(|key| (key, 1)).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let mut sums = BTreeMap::new();
         for (key, n) in rows.into_iter().flat_map(next) {
             *sums.entry(key).or_insert(0) += n;
@@ -45,7 +45,7 @@ where
     F: Fn(i64) -> K + Clone + Send + 'static,
     G: Fn(&K) -> i64 + Clone + Send + 'static,
 {
-    let expected = model();
+    let expected = model(ROUNDS);
     assert!(expected.iter().any(|row| row.0 < 0) && expected.iter().any(|row| row.0 > i64::MAX / 2));
     for p in [1, 2, 4] {
         for host in [None, Some(HostKind::Threads), Some(HostKind::Workers(2))] {
@@ -78,6 +78,27 @@ fn rows_by_number_and_rows_by_text() {
     check(|k| k.cast_unsigned(), |k| k.cast_signed());
     // No number: the same through hash tables.
     check(|k| k.to_string(), |k| k.parse().unwrap());
+}
+
+/// The tables of an inner loop begin anew, with whatever keys come then.
+#[test]
+fn rows_by_number_in_a_loop_in_a_loop() {
+    for p in [1, 2, 4] {
+        let out = Collected::new();
+        let job = Job::build("numbers", |job| {
+            let rows = source(from_iter(0..KEYS)).batch().map(|k| (k, 1u64));
+            let summed = rows.iterate(ROUNDS / 2, |rows| {
+                rows.iterate(2, |rows| {
+                    rows.flat_map(next).key_by(|row| row.0).fold(0u64, |sum, row| *sum += row.1)
+                })
+            });
+            job.add(summed.collect(&out));
+        });
+        job.parallelism(p).run().unwrap();
+        let mut rows = out.take();
+        rows.sort_unstable();
+        assert!(rows == model(ROUNDS), "{} rows at {p}", rows.len());
+    }
 }
 
 /// Keys of eight bits: all places there are.

@@ -92,7 +92,7 @@ fn ends(job: Job, what: &str) -> Report {
 
 #[test]
 fn f_b3_worksets_larger_than_all_rings() {
-    let count = if all() { 200_000 } else { 20_000 };
+    let count = if all() { 40_000 } else { 20_000 };
     assert!(count > 4 * IN_RINGS);
     let (bulk_rows, delta_rows) = (expected(count), expected_delta(count));
     let everywhere =

@@ -98,7 +98,7 @@ impl Task {
         if stage.is_saving() && self.saves.has_room() {
             return true;
         }
-        if self.blocked.is_some() {
+        if self.blocked.is_some() && (stage.room() || !stage.listens()) {
             return stage.room();
         }
         self.inputs.iter().enumerate().any(|(i, ring)| stage.wants(i) && ring.is_ready())
@@ -183,7 +183,8 @@ impl Task {
             self.unflushed.get_or_insert(now);
         }
         let mut step = stage.step()?;
-        if step == Step::Hungry && self.feed() {
+        let reads = step == Step::Hungry || (step == Step::Full && stage.listens());
+        if reads && self.feed() {
             // A batch is worked on as soon as it is taken, while it is in the cache.
             step = self.stage.as_mut().map_or(Ok(Step::Done), |stage| stage.step())?;
         }

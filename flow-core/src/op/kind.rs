@@ -249,24 +249,6 @@ impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Unbounded, R, M> {}
 #[diagnostic::do_not_recommend]
 impl<S: Stamp, R: Replay, M: Loopable> Loops for Is<S, Superstep, R, M> {}
 
-/// A kind that may go through a loop, which in the body of another takes no checkpoints.
-#[diagnostic::on_unimplemented(
-    message = "a loop in the body of another is in no checkpoint so far",
-    label = "is in no checkpoint",
-    note = "remove `#[checkpointed]`, or run one loop behind the other"
-)]
-pub trait LoopsAnew: Kind {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Bounded, R, M> {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Batch, R, M> {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Unbounded, R, M> {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay, M: Mode> LoopsAnew for Is<S, Nested, R, M> {}
-#[diagnostic::do_not_recommend]
-impl<S: Stamp, R: Replay> LoopsAnew for Is<S, Superstep, R, Volatile> {}
-
 /// A kind that ends, or whose supersteps do.
 #[diagnostic::on_unimplemented(
     message = "this stream never ends, and a loop takes all of it in before it begins its second superstep",

@@ -75,6 +75,14 @@ pub trait Head<M>: Send + 'static {
     fn order(&mut self, id: u64) {
         let _ = id;
     }
+    /// Whether it waits for others while it fires, and reads its inputs meanwhile: nothing can come there but barriers, which are given to [`Head::order`].
+    fn listens(&self) -> bool {
+        false
+    }
+    /// The watermark that it is told at the start from a checkpoint that is taken now, when it has been told `told`: lower where it is to hear that once more.
+    fn stands_at(&self, told: Timestamp) -> Timestamp {
+        told
+    }
     /// Whether the end of the history of a stream is the end of its input, at which it gives what it has: of what it keeps nothing is a state that the
     /// stream would go on with. Else it keeps its state for the stream, and fires nothing.
     fn ends_at_a_cut(&self) -> bool {
@@ -195,6 +203,8 @@ pub(super) trait Work: Send {
     fn was_told(&mut self, w: Timestamp);
     fn takes_orders(&self) -> bool;
     fn order(&mut self, id: u64);
+    fn listens(&self) -> bool;
+    fn stands_at(&self, told: Timestamp) -> Timestamp;
     fn ends_at_a_cut(&self) -> bool;
     fn stop(&mut self);
     fn ended(&mut self, input: usize);
@@ -290,6 +300,12 @@ impl<M: Send + 'static, H: Head<M>> Work for Typed<M, H> {
 
     fn order(&mut self, id: u64) {
         self.head.order(id);
+    }
+    fn listens(&self) -> bool {
+        self.head.listens()
+    }
+    fn stands_at(&self, told: Timestamp) -> Timestamp {
+        self.head.stands_at(told)
     }
 
     fn ends_at_a_cut(&self) -> bool {

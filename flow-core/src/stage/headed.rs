@@ -1,11 +1,13 @@
 //! The stage object over a [`Head`]: it walks batches mark by mark, merges the watermarks of its inputs, aligns barriers, and
 //! stops where there is no room downstream.
 
+mod marks;
+mod saves;
+
 use super::head::{Typed, Work};
 use super::kept::{Back, Kept, Saving};
 use super::{Faults, Fire, Head, OpenCx, Stage, Step};
 use crate::batch::{Batch, Mark};
-use crate::checkpoint::failpoint::point;
 use crate::checkpoint::in_group;
 use crate::checkpoint::records::merge;
 use crate::error::{Error, ErrorKind, Result};
@@ -13,10 +15,6 @@ use crate::exchange::{Aligner, Coalescer};
 use crate::metrics::StageMetrics;
 use crate::time::Timestamp;
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering::Relaxed;
-
-/// Bytes that go to the state backend while a checkpoint is written, at most, before that alone goes on.
-const AHEAD: usize = 1 << 20;
 
 /// Where a stage stands in a batch, whose items the head has.
 struct Cursor {
@@ -87,183 +85,6 @@ impl HeadStage {
         }
     }
 
-    /// Fires what is due; that is done when it has left.
-    fn fire(&mut self) -> Fire {
-        match self.head.fire() {
-            Fire::Done if self.head.tail_ref().holds() => Fire::Paused,
-            fire => fire,
-        }
-    }
-
-    /// Acts on the first due mark; whether it is dealt with.
-    fn act(&mut self, mark: Mark) -> Fire {
-        if self.cut {
-            // What would fire now fires where the stream goes on.
-            return self.end_at_the_cut(mark);
-        }
-        if !std::mem::replace(&mut self.begun, true) {
-            match mark {
-                Mark::Barrier(id) if self.head.ends_at_a_cut() && self.is_cut(id) => {
-                    self.speak();
-                    self.head.end();
-                }
-                Mark::Watermark(w) => {
-                    self.told = w;
-                    self.head.watermark(w);
-                }
-                Mark::End => self.head.end(),
-                Mark::Idle | Mark::Active | Mark::Barrier(_) => {}
-            }
-            if !matches!(mark, Mark::Idle | Mark::Barrier(_)) {
-                // Where all that are left end, nobody has said that they speak again.
-                self.speak();
-                self.idle = false;
-            }
-        }
-        let fire = self.fire();
-        if let (Fire::Done, Mark::Barrier(id)) = (fire, mark)
-            && self.is_cut(id)
-            && !self.head.tail().room()
-        {
-            // No barrier passes what is held back: it would leave here, and once more where the stream goes on.
-            return Fire::Paused;
-        }
-        if let Fire::Barrier(id) = fire {
-            self.save(id);
-        } else if fire == Fire::Done
-            && let Mark::Barrier(id) = mark
-        {
-            self.begun = false;
-            self.due.pop_front();
-            self.save(id);
-        } else if fire == Fire::Done {
-            self.begun = false;
-            self.pass_idle();
-            self.ended |= mark == Mark::End;
-            self.pass(mark);
-            self.due.pop_front();
-        }
-        fire
-    }
-
-    /// Checkpoint `id` has come to here: what is kept is written down, in the head and, as the barrier passes, behind it. The head may
-    /// have begun only; the stage goes on.
-    #[cold]
-    fn save(&mut self, id: u64) {
-        if !self.kept.saves.is_on() {
-            return self.head.tail().mark(Mark::Barrier(id));
-        }
-        self.cut = self.is_cut(id);
-        if self.cut && self.head.ends_at_a_cut() {
-            self.pass_idle();
-            self.head.tail().mark(Mark::Barrier(id));
-            if !self.faults.are_raised() {
-                self.kept.saves.saved(id);
-            }
-            return;
-        }
-        self.save_all();
-        let begun = self.kept.begin(id, self.head.as_mut(), self.told, self.passed);
-        self.head.tail().mark(Mark::Barrier(id));
-        point("P3");
-        match begun {
-            Ok(saving) => {
-                self.spilled = self.kept.saves.spilled().load(Relaxed);
-                self.saving = Some(saving);
-            }
-            Err(error) => self.faults.raise(error),
-        }
-        // There may be little to write.
-        if self.may_save() {
-            self.save_some();
-        }
-    }
-
-    /// Whether behind barrier `id` only the end comes.
-    fn is_cut(&self, id: u64) -> bool {
-        self.kept.saves.cut() == Some(id)
-    }
-
-    #[cold]
-    fn end_at_the_cut(&mut self, mark: Mark) -> Fire {
-        self.due.pop_front();
-        if mark == Mark::End {
-            self.ended = true;
-            self.head.tail().mark(Mark::End);
-        }
-        Fire::Done
-    }
-
-    /// Whether there is a checkpoint to go on with, and room for more of it.
-    fn may_save(&self) -> bool {
-        self.is_saving() && self.kept.saves.has_room()
-    }
-
-    /// Whether so much has gone to the state backend since the barrier that no more may before that is written: what the checkpoint reads is
-    /// kept as it was, and what has come after it with it.
-    fn is_ahead(&self) -> bool {
-        self.is_saving() && self.kept.saves.spilled().load(Relaxed) - self.spilled > AHEAD
-    }
-
-    /// Goes on with the checkpoint that is being written.
-    #[cold]
-    fn save_some(&mut self) {
-        let Some(saving) = &mut self.saving else { return };
-        match saving.go_on(self.head.as_mut()) {
-            Ok(None) => return,
-            // Where something behind the head could not be saved or staged the checkpoint must not be complete.
-            Ok(Some(_)) if self.faults.are_raised() => {}
-            Ok(Some(id)) => self.kept.saves.saved(id),
-            Err(error) => self.faults.raise(error),
-        }
-        self.saving = None;
-    }
-
-    /// Writes what is left of the checkpoint that is being written; nobody begins another before that is through, but by hand.
-    fn save_all(&mut self) {
-        while self.is_saving() {
-            self.save_some();
-        }
-    }
-
-    /// Passes a mark on; of a watermark what the head lets pass.
-    fn pass(&mut self, mark: Mark) {
-        let mark = match mark {
-            Mark::Watermark(w) if w < Timestamp::MAX => {
-                let passes = self.head.passes(w);
-                if passes <= self.passed {
-                    return;
-                }
-                self.passed = passes;
-                Mark::Watermark(passes)
-            }
-            Mark::Idle => {
-                self.idle = true;
-                return self.pass_idle();
-            }
-            // It has been said before anything was fired.
-            Mark::Active => return,
-            mark => mark,
-        };
-        self.head.tail().mark(mark);
-    }
-
-    /// Passes on that all inputs are idle, if that has been held back and nothing waits any more.
-    fn pass_idle(&mut self) {
-        if self.idle && !self.head.waits() {
-            (self.idle, self.silent) = (false, true);
-            self.head.tail().mark(Mark::Idle);
-        }
-    }
-
-    /// Something may leave: takes back that all inputs are idle, where it has been passed on; [`HeadStage::pass_idle`] says it again.
-    fn speak(&mut self) {
-        if std::mem::take(&mut self.silent) {
-            self.idle = true;
-            self.head.tail().mark(Mark::Active);
-        }
-    }
-
     /// Takes items of `input` up to its next mark, a chunk or the end of its batch, whichever is first.
     fn advance(&mut self, input: usize) {
         let Some(cursor) = &mut self.inputs[input] else { return };
@@ -277,50 +98,6 @@ impl HeadStage {
             self.observe(input, mark);
         } else {
             self.finish_batch(input);
-        }
-    }
-
-    fn observe(&mut self, input: usize, mark: Mark) {
-        let aligned = match mark {
-            Mark::Barrier(id) => self.align.barrier(input, id),
-            Mark::End => self.align.end(input),
-            _ => None,
-        };
-        if aligned.is_none() && matches!(mark, Mark::Barrier(_)) {
-            point("P2");
-        }
-        if matches!(mark, Mark::Barrier(id) if self.is_cut(id)) {
-            self.cut_off(input);
-        }
-        self.owe(aligned.map(Mark::Barrier));
-        if mark == Mark::End && !self.cut {
-            self.head.ended(input);
-        }
-        if !matches!(mark, Mark::Barrier(_)) {
-            self.merged(input, mark);
-        }
-    }
-
-    /// An input has come to the barrier behind which only its end comes: as one that has ended it holds back nobody.
-    #[cold]
-    fn cut_off(&mut self, input: usize) {
-        if self.head.ends_at_a_cut() {
-            self.head.ended(input);
-        }
-        self.merged(input, Mark::Idle);
-    }
-
-    /// What the whole has to say when an input has said something.
-    fn merged(&mut self, input: usize, mark: Mark) {
-        let [first, second] = self.merge.observe(input, mark);
-        self.owe(first);
-        self.owe(second);
-    }
-
-    /// Not `extend`: with an iterator over these marks that is 2,500 lines of LLVM's language.
-    fn owe(&mut self, mark: Option<Mark>) {
-        if let Some(mark) = mark {
-            self.due.push_back(mark);
         }
     }
 
@@ -401,6 +178,13 @@ impl Stage for HeadStage {
         loop {
             self.faults.check()?;
             if !self.head.tail().room() {
+                if self.listens()
+                    && let Some(input) = self.ready()
+                {
+                    self.advance(input);
+                    worked = true;
+                    continue;
+                }
                 // What waits there may go on at once, as soon as the host has been heard.
                 worked |= self.head.tail_ref().holds() && self.head.tail().is_clear();
                 return Ok(if worked { Step::Worked } else { Step::Full });
@@ -468,6 +252,10 @@ impl Stage for HeadStage {
 
     fn barrier(&mut self, id: u64) {
         self.head.order(id);
+    }
+
+    fn listens(&self) -> bool {
+        !self.ended && self.head.listens()
     }
 
     fn begin_save(&mut self, whole: bool, slice: usize) -> Result<()> {

@@ -97,6 +97,10 @@ pub trait Stage: Send {
     fn takes_orders(&self) -> bool {
         false
     }
+    /// Whether it reads its inputs also where it has no room: only barriers come there until it has some again.
+    fn listens(&self) -> bool {
+        false
+    }
     /// Puts a checkpoint barrier at this place of a source's sequence, or of one that takes orders; other stages get it over their edges.
     fn barrier(&mut self, id: u64);
     /// Begins to write its keyed state as it is now, whole or what has changed since it began the last time. Each step goes on with it, so

@@ -74,9 +74,14 @@ impl Spread {
 
     /// How many places a table of these keys has, if that is worth it.
     pub fn places(self) -> Option<usize> {
-        let few = self.keys < KEYS_MIN || self.highest / SPARSE >= self.keys;
-        (!few && !self.others).then(|| self.highest + 1)
+        let many = self.keys >= KEYS_MIN && is_dense(self.highest, self.keys);
+        (many && !self.others).then(|| self.highest + 1)
     }
+}
+
+/// Whether so many keys, or rows of keys, are enough for a table of all places up to `highest`.
+pub(crate) fn is_dense(highest: usize, entries: usize) -> bool {
+    highest / SPARSE < entries
 }
 
 /// Values by key, for the keys below a number.

@@ -34,7 +34,7 @@ pub use backend::Fjall;
 pub(crate) use backend::Space;
 pub use backend::{Changes, StateBackend, StateRead, StateStore, StateStores};
 pub(crate) use beyond::Beyond;
-pub(crate) use dense::{Dense, Spread, is_place, key_at, place_of};
+pub(crate) use dense::{Dense, Spread, is_dense, is_place, key_at, place_of};
 pub use keep::{AtLeastOnce, Durable, Exported, Keep, Mode, Volatile, Written};
 pub(crate) use keep::{Only, and_schema, is_written, schema_of, schema_of_states, schema_of_two, write_key};
 pub use key_slots::{KeySlot, KeySlots};

@@ -35,6 +35,11 @@ impl Graph {
         Graph { vertices, edges, rounds: 1 + random.below(6), inner: 1 + random.below(4) }
     }
 
+    /// Its edges, to both ends.
+    pub fn both_ways(&self) -> Vec<(u64, u64, u64)> {
+        self.edges.iter().flat_map(|(a, b, length)| [(*a, *b, *length), (*b, *a, *length)]).collect()
+    }
+
     /// What each vertex begins with.
     pub fn start(&self) -> Values {
         (0..self.vertices).map(|v| (v, v + 1)).collect()

@@ -1,19 +1,18 @@
 //! Loops in loops.
 
 use super::model::{Graph, Values, smaller};
-use super::runner::check;
+use super::runner::check_loop;
 use flow_core::op::fork::Either;
 use flow_core::prelude::*;
 
 /// Rounds of sums inside, which count the inner supersteps; outside each value is damped by the number of the outer one.
 #[test]
 fn sums_inside_of_damping() {
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.start().into_iter().collect::<Vec<_>>()));
+    check_loop!(
+        |graph, edges, start| graph.start() => {
             let inner = graph.inner;
-            let damped = start.iterate(graph.rounds, |all| {
+
+            start.iterate(graph.rounds, |all| {
                 let summed = all.iterate(inner, |all| {
                     let along = all.key_by(|n| n.0).join(edges).lookup().superstep();
                     let along = along.map(|(step, (_, ((_, value), (_, to, length))))| {
@@ -22,8 +21,7 @@ fn sums_inside_of_damping() {
                     along.key_by(|n| n.0).wrapping_sum(|n| n.1)
                 });
                 summed.superstep().map(|(step, (v, sum))| (v, sum / 2 + step))
-            });
-            job.add(damped.collect(out));
+            })
         },
         |graph| {
             let mut all = graph.start();
@@ -49,12 +47,11 @@ fn sums_inside_of_damping() {
 /// What leaves the inner loop at once, and at its end nothing; the outer body goes on with it in the same superstep.
 #[test]
 fn what_leaves_inside() {
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.start().into_iter().collect::<Vec<_>>()));
+    check_loop!(
+        |graph, edges, start| graph.start() => {
             let inner = graph.inner;
-            let left = start.iterate(graph.rounds, |all| {
+
+            start.iterate(graph.rounds, |all| {
                 let left =
                     all.iterate(inner, |all| {
                         let along = all.key_by(|n| n.0).join(edges).lookup();
@@ -66,8 +63,7 @@ fn what_leaves_inside() {
                     });
                 // Of a vertex that has left several times the sum.
                 left.key_by(|n| n.0).sum(|n| n.1)
-            });
-            job.add(left.collect(out));
+            })
         },
         |graph| {
             let mut all = graph.start();
@@ -93,19 +89,17 @@ fn what_leaves_inside() {
 fn distances_inside_of_a_bulk_loop() {
     for bounded in [false, true] {
         let rounds = move |graph: &Graph| if bounded { graph.inner } else { u64::MAX };
-        check(
-            |graph, job, out| {
-                let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-                let start = source(from_vec(graph.first().into_iter().collect::<Vec<_>>()));
-                let far = start.iterate(graph.rounds, |all| {
+        check_loop!(
+            |graph, edges, start| graph.first() => {
+
+                start.iterate(graph.rounds, |all| {
                     let found = all.iterate_delta(smaller, |changed| {
                         let along = changed.key_by(|c| c.0).join(edges).lookup();
                         along.map(|(_, ((_, d), (_, to, length)))| (to, d + length))
                     });
                     let found = found.rounds(rounds(graph)).superstep();
                     found.filter(|(step, (v, _))| v % 4 != step % 4).map(|(step, (v, d))| (v, d + step))
-                });
-                job.add(far.collect(out));
+                })
             },
             |graph| {
                 let mut all = graph.first();
@@ -126,10 +120,8 @@ fn distances_inside_of_a_bulk_loop() {
 /// What has changed goes some edges far in one superstep.
 #[test]
 fn hops_inside_of_a_delta_loop() {
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.first().into_iter().collect::<Vec<_>>()));
+    check_loop!(
+        |graph, edges, start| graph.first() => {
             let inner = graph.inner;
             let found = start.iterate_delta(smaller, |changed| {
                 changed.iterate(inner, |all| {
@@ -138,7 +130,7 @@ fn hops_inside_of_a_delta_loop() {
                     along.key_by(|n| n.0).min(|n| n.1)
                 })
             });
-            job.add(found.rounds(graph.rounds).collect(out));
+            found.rounds(graph.rounds)
         },
         |graph| {
             let hops = |all: &Values| (0..graph.inner).fold(all.clone(), |all, _| graph.hop(&all));
@@ -150,10 +142,8 @@ fn hops_inside_of_a_delta_loop() {
 /// Two solutions, one in the other; and a condition inside.
 #[test]
 fn distances_inside_of_a_delta_loop() {
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.first().into_iter().collect::<Vec<_>>()));
+    check_loop!(
+        |graph, edges, start| graph.first() => {
             let inner = graph.inner;
             let found = start.iterate_delta(smaller, |changed| {
                 let found = changed.iterate_delta(smaller, |changed| {
@@ -162,7 +152,7 @@ fn distances_inside_of_a_delta_loop() {
                 });
                 found.rounds(inner).map(|(v, d)| (v / 2, d + 1))
             });
-            job.add(found.rounds(graph.rounds).collect(out));
+            found.rounds(graph.rounds)
         },
         |graph| {
             let way = |all: &Values| {
@@ -181,11 +171,10 @@ fn distances_inside_of_a_delta_loop() {
 #[test]
 fn a_condition_inside() {
     const LARGE: u64 = 200;
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.start().into_iter().collect::<Vec<_>>()));
-            let summed = start.iterate(graph.rounds, |all| {
+    check_loop!(
+        |graph, edges, start| graph.start() => {
+
+            start.iterate(graph.rounds, |all| {
                 let summed = all.iterate(9, |all| {
                     let along = all.key_by(|n| n.0).join(edges).lookup();
                     let along =
@@ -193,8 +182,7 @@ fn a_condition_inside() {
                     along.key_by(|n| n.0).wrapping_sum(|n| n.1)
                 });
                 summed.until(|a| a.max(|n| n.1), |most| *most > LARGE).map(|(v, sum)| (v, sum % 97 + 1))
-            });
-            job.add(summed.collect(out));
+            })
         },
         |graph| {
             let mut all = graph.start();

@@ -1,22 +1,20 @@
 //! One loop.
 
-use super::model::{Graph, Values, smaller};
-use super::runner::check;
+use super::model::smaller;
+use super::runner::check_loop;
 use flow_core::op::fork::Either;
 use flow_core::prelude::*;
 
 #[test]
 fn sums_along_edges() {
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.start().into_iter().collect::<Vec<_>>()));
-            let summed = start.iterate(graph.rounds, |all| {
+    check_loop!(
+        |graph, edges, start| graph.start() => {
+
+            start.iterate(graph.rounds, |all| {
                 let along = all.key_by(|n| n.0).join(edges).lookup();
                 let along = along.map(|(_, ((_, value), (_, to, length)))| (to, value.wrapping_mul(length)));
                 along.key_by(|n| n.0).wrapping_sum(|n| n.1)
-            });
-            job.add(summed.collect(out));
+            })
         },
         |graph| (0..graph.rounds).fold(graph.start(), |all, _| graph.sums(&all)).into_iter().collect(),
     );
@@ -25,20 +23,17 @@ fn sums_along_edges() {
 /// Some leave in each superstep.
 #[test]
 fn what_leaves_on_the_way() {
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.start().into_iter().collect::<Vec<_>>()));
-            let left =
-                start.iterate(graph.rounds, |all| {
+    check_loop!(
+        |graph, edges, start| graph.start() => {
+
+            start.iterate(graph.rounds, |all| {
                     let along = all.key_by(|n| n.0).join(edges).lookup();
                     let along = along.map(|(_, ((_, value), (_, to, length)))| (to, value + length));
                     let least = along.key_by(|n| n.0).min(|n| n.1).superstep();
                     least.map(|(step, (v, d))| {
                         if v % 3 == step % 3 { Either::B((v, d * 100 + step)) } else { Either::A((v, d)) }
                     })
-                });
-            job.add(left.collect(out));
+                })
         },
         |graph| {
             let (mut all, mut left) = (graph.start(), Vec::new());
@@ -57,16 +52,14 @@ fn what_leaves_on_the_way() {
 #[test]
 fn sums_until_one_is_large() {
     const LARGE: u64 = 1_000;
-    check(
-        |graph, job, out| {
-            let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-            let start = source(from_vec(graph.start().into_iter().collect::<Vec<_>>()));
+    check_loop!(
+        |graph, edges, start| graph.start() => {
             let summed = start.iterate(graph.rounds, |all| {
                 let along = all.key_by(|n| n.0).join(edges).lookup();
                 let along = along.map(|(_, ((_, value), (_, to, length)))| (to, value.wrapping_mul(length)));
                 along.key_by(|n| n.0).wrapping_sum(|n| n.1)
             });
-            job.add(summed.until(|a| a.max(|n| n.1), |most| *most > LARGE).collect(out));
+            summed.until(|a| a.max(|n| n.1), |most| *most > LARGE)
         },
         |graph| {
             let mut all = graph.start();
@@ -81,28 +74,29 @@ fn sums_until_one_is_large() {
     );
 }
 
-fn distances(graph: &Graph, job: &mut Job, out: &Collected<(u64, u64)>, rounds: u64, start: Values) {
-    let edges = source(from_vec(graph.edges.clone())).key_by(|e| e.0);
-    let start = source(from_vec(start.into_iter().collect::<Vec<_>>()));
-    let found = start.iterate_delta(smaller, |changed| {
-        let along = changed.key_by(|c| c.0).join(edges).lookup();
-        along.map(|(_, ((_, d), (_, to, length)))| (to, d + length))
-    });
-    job.add(found.rounds(rounds).collect(out));
-}
-
 #[test]
 fn distances_by_what_changes() {
-    check(
-        |graph, job, out| distances(graph, job, out, u64::MAX, graph.first()),
+    check_loop!(
+        |graph, edges, start| graph.first() => {
+            start.iterate_delta(smaller, |changed| {
+                let along = changed.key_by(|c| c.0).join(edges).lookup();
+                along.map(|(_, ((_, d), (_, to, length)))| (to, d + length))
+            })
+        },
         |graph| graph.least(graph.first(), u64::MAX, |all| graph.hop(all)).into_iter().collect(),
     );
 }
 
 #[test]
 fn distances_by_few_edges() {
-    check(
-        |graph, job, out| distances(graph, job, out, graph.rounds, graph.start()),
+    check_loop!(
+        |graph, edges, start| graph.start() => {
+            let found = start.iterate_delta(smaller, |changed| {
+                let along = changed.key_by(|c| c.0).join(edges).lookup();
+                along.map(|(_, ((_, d), (_, to, length)))| (to, d + length))
+            });
+            found.rounds(graph.rounds)
+        },
         |graph| graph.least(graph.start(), graph.rounds, |all| graph.hop(all)).into_iter().collect(),
     );
 }
@@ -110,19 +104,15 @@ fn distances_by_few_edges() {
 /// The smallest vertex of each component.
 #[test]
 fn components_by_what_changes() {
-    check(
-        |graph, job, out| {
-            let both = graph.edges.iter().flat_map(|(a, b, _)| [(*a, *b), (*b, *a)]);
-            let edges = source(from_vec(both.collect::<Vec<_>>())).key_by(|e| e.0);
-            let labels = source(from_iter(0..graph.vertices)).map(|v| (v, v));
-            let labels = labels.iterate_delta(smaller, |changed| {
+    check_loop!(
+        |graph, edges, start| graph.start(), graph.both_ways() => {
+            start.iterate_delta(smaller, |changed| {
                 let there = changed.key_by(|c| c.0).join(edges).lookup();
                 there.map(|(_, ((_, label), edge))| (edge.1, label))
-            });
-            job.add(labels.collect(out));
+            })
         },
         |graph| {
-            let mut labels: Vec<u64> = (0..graph.vertices).collect();
+            let mut labels: Vec<u64> = (1..=graph.vertices).collect();
             loop {
                 let before = labels.clone();
                 for (a, b, _) in graph.edges.iter().flat_map(|(a, b, l)| [(*a, *b, l), (*b, *a, l)]) {

@@ -5,11 +5,8 @@
 use super::grouped::grouped;
 use crate::exchange::hash_key;
 use crate::op::Key;
-use crate::state::{Pane, is_place, key_at, place_of, prefetch};
+use crate::state::{Pane, is_dense, is_place, key_at, place_of, prefetch};
 use std::ops::Range;
-
-/// Of so many places one row at least: else they are too sparse for a table of all.
-const SPARSE: usize = 4;
 
 /// Where the rows of a key are, once all have come; before, its number. In words of four bytes, so that an entry of a small key takes sixteen.
 #[derive(Clone, Copy)]
@@ -98,7 +95,7 @@ impl<Q: Key, R> Packed<Q, R> {
     /// # Panics
     /// When one key has more than four thousand million rows.
     pub fn settle(&mut self) {
-        if self.are_places && self.highest / SPARSE >= self.rows.len() {
+        if self.are_places && !is_dense(self.highest, self.rows.len()) {
             self.give_numbers();
         }
         if self.are_places {

@@ -1,10 +1,10 @@
 //! What every exit of a loop does: it hands over what has come back, decides with the others, and writes both down.
 //!
 //! In checkpoints, for each instance: `ID (returned)`, the records that have come back in the superstep, as `workset.rs` writes them; and `ID (turn)`,
-//! `number entered complete`: the superstep and how many records have entered it, little-endian `u64`s, and a byte, 1 where all of it has come back.
+//! `number entered state`: the superstep and how many records have entered it, little-endian `u64`s, and a byte, the [`State`].
 
 use super::handed::Handed;
-use super::number::{Told, told};
+use super::number::{Told, begin_of, is_before, told, told_before};
 use super::turns::Place;
 use super::until::Until;
 use super::workset::{Giver, Workset};
@@ -19,6 +19,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is known for the condition of the loop, of the exits that have seen all of the superstep.
 pub(super) type Known<A> = Arc<Mutex<Option<A>>>;
+
+/// Where an exit stands in a superstep; in checkpoints by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Records come back.
+    Returning,
+    /// All has come back, and is handed over.
+    Complete,
+    /// The same of a loop that is over, whose end has not been told here: an operator in the body was held up.
+    Over,
+}
+
+/// Where each of another number of exits stands, that they together stood in these places. Where some had seen all of the superstep, it comes again to all; where the end of the loop has been
+/// told to some, these have nothing left.
+fn together(all: &[(Place, State)]) -> State {
+    match all {
+        _ if all.iter().any(|one| one.1 == State::Over) => State::Over,
+        [_, ..] if all.iter().all(|one| one.1 == State::Complete) => State::Complete,
+        _ => State::Returning,
+    }
+}
 
 /// The part of an exit's head that does not depend on what is done with a record.
 pub(super) struct Back<T, U: Until<T>> {
@@ -69,6 +90,32 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
         (self.instance, self.exits) = (cx.context().instance(), cx.context().parallelism());
         (self.memory, self.faults) = (cx.memory().clone(), cx.faults().clone());
         self.spilled = cx.metrics().counter(&format!("{}.spilled", self.meta.id()));
+        let all = cx.take_back_everywhere(&format!("{} (turn)", self.meta.id()))?;
+        self.turn.open(cx)?;
+        let all = all.iter().map(|bytes| self.read_turn(cx, bytes)).collect::<Result<Vec<_>>>()?;
+        all.iter().for_each(|(place, _)| self.handed.turns.resume(*place));
+        let own = all.get(self.instance).filter(|_| all.len() == self.exits);
+        let state = own.map_or_else(|| together(&all), |own| own.1);
+        self.take_back(cx, state)?;
+        let number = all.first().map_or(0, |(place, _)| place.number);
+        match state {
+            State::Returning => {}
+            State::Complete => self.see(number)?,
+            State::Over => {
+                if self.handed.is_nested() {
+                    self.seen = told_before(begin_of(number, 0), 0);
+                } else {
+                    self.handed.turns.give_up();
+                }
+                let returned = std::mem::take(&mut self.returned);
+                self.handed.of_exit(self.instance, |slot| *slot = returned);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what had come back; of a loop that is over no condition is asked for any more.
+    fn take_back(&mut self, cx: &OpenCx, state: State) -> Result<()> {
         let Back { returned, memory, until, known, .. } = self;
         let mut overflow = Ok(());
         self.records.open_with(cx, &mut |bytes| {
@@ -78,35 +125,30 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
             let mut pushed = Ok(());
             while back.give(usize::MAX, |record| {
                 if overflow.is_ok() && pushed.is_ok() {
-                    overflow = until.look(known, &record);
+                    if state != State::Over {
+                        overflow = until.look(known, &record);
+                    }
                     pushed = returned.push(record, memory);
                 }
             })? {}
             pushed
         })?;
-        overflow.map_err(|overflow| self.named(overflow))?;
-        let all = cx.take_back_everywhere(&format!("{} (turn)", self.meta.id()))?;
-        self.turn.open(cx)?;
-        let all = all.iter().map(|bytes| self.read_turn(cx, bytes)).collect::<Result<Vec<_>>>()?;
-        for (place, _) in &all {
-            self.handed.turns.resume(*place);
-        }
-        // Where the number of exits has changed, those that had seen all of it see that again, or it comes again to all.
-        let own = all.get(self.instance).filter(|_| all.len() == self.exits);
-        let complete = own.map_or(!all.is_empty() && all.iter().all(|one| one.1), |one| one.1);
-        match all.first() {
-            Some((place, _)) if complete => self.see(place.number),
-            _ => Ok(()),
-        }
+        overflow.map_err(|overflow| self.named(overflow))
     }
 
-    fn read_turn(&self, cx: &OpenCx, mut bytes: &[u8]) -> Result<(Place, bool)> {
+    fn read_turn(&self, cx: &OpenCx, mut bytes: &[u8]) -> Result<(Place, State)> {
         let length = bytes.len();
         let mut read = || {
             let (number, entered) =
                 (u64::from_le_bytes(take(&mut bytes)?), u64::from_le_bytes(take(&mut bytes)?));
-            let [complete] = take(&mut bytes)?;
-            Ok((Place { number, entered }, complete == 1))
+            let [state] = take(&mut bytes)?;
+            let state = match state {
+                0 => State::Returning,
+                1 => State::Complete,
+                2 => State::Over,
+                _ => return Err(Error::new(ErrorKind::State, "a state that no loop has")),
+            };
+            Ok((Place { number, entered }, state))
         };
         read().map_err(|error: Error| self.turn.broken(cx, error.message(), length))
     }
@@ -204,6 +246,11 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
         self.fail(Error::new(ErrorKind::Operator, what).note(note));
     }
 
+    /// The end of the loop has been told, in the body of another.
+    pub fn over(&mut self) {
+        self.seen = None;
+    }
+
     /// What came back last, when the loop is over.
     ///
     /// # Errors
@@ -212,24 +259,33 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
         self.handed.of_exit(self.instance, std::mem::take).into_giver()
     }
 
+    /// Where it stands in superstep `number`.
+    fn state(&self, number: u64) -> State {
+        match self.seen {
+            Some(seen) if seen == number => State::Complete,
+            Some(seen) if is_before(seen, number) || self.handed.turns.is_over() => State::Over,
+            _ => State::Returning,
+        }
+    }
+
     /// The barrier of checkpoint `id` has come: writes down what has come back.
     #[cold]
     pub fn save(&mut self, id: u64) {
         let Place { number, entered } = self.handed.turns.place();
-        let complete = self.seen == Some(number);
+        let state = self.state(number);
         let Back { handed, returned, records, memory, instance, .. } = self;
         let mut put = |piece| records.put(id, piece);
-        let saved = if complete {
-            handed.of_exit(*instance, |slot| slot.save(memory, &mut put))
-        } else {
+        let saved = if state == State::Returning {
             returned.save(memory, &mut put)
+        } else {
+            handed.of_exit(*instance, |slot| slot.save(memory, &mut put))
         };
         if let Err(error) = saved {
             return self.fail(error);
         }
         let mut turn = number.to_le_bytes().to_vec();
         turn.extend_from_slice(&entered.to_le_bytes());
-        turn.push(u8::from(complete));
+        turn.push(state as u8);
         self.turn.put(id, turn);
         self.handed.turns.passed(self.exits, id);
     }

@@ -10,7 +10,7 @@ use crate::aggregate::{Agg, Mergeable};
 use crate::error::{Error, ErrorKind};
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, Forward, InTurn};
-use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops, LoopsAnew};
+use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops};
 use crate::op::{Chain, Kind, Stream, Visit};
 use crate::stage::{BuildCx, Count, EdgeKind, EdgeRef, HeadStage, Meta, Push};
 use crate::time::Grid;
@@ -192,7 +192,7 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
         body: impl FnOnce(Stream<T, InLoop<K>, LoopStart<C, T>>) -> B,
     ) -> Stream<Left<T, B>, K::Untimed, Loop<T, B>>
     where
-        K: EndsOrSteps + Loops + LoopsAnew,
+        K: EndsOrSteps + Loops,
         B::Kind: InBody<BodyBounds<K>>,
         T: Spill,
     {

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::external::Spill;
 use crate::op::edges::{EdgePush, InTurn};
 use crate::op::key_fn::ByPair;
-use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops, LoopsAnew};
+use crate::op::kind::{Bounds, EndsOrSteps, InBody, Loops};
 use crate::op::rolling::{ByKeyGroup, Item};
 use crate::op::tee::both_tails;
 use crate::op::{Chain, Key, Kind, Stream, Visit};
@@ -247,7 +247,7 @@ impl<Q: 'static, V: 'static, K: Kind, C> Stream<(Q, V), K, C> {
         body: impl FnOnce(Stream<(Q, V), InLoop<K>, DeltaStart<C, (Q, V)>>) -> B,
     ) -> Stream<(Q, V), K::Untimed, DeltaLoop<Q, V, F, B, K>>
     where
-        K: EndsOrSteps + Loops + LoopsAnew,
+        K: EndsOrSteps + Loops,
         B::Kind: InBody<BodyBounds<K>>,
         Q: Key + Spill,
         V: Clone + Spill,

@@ -1,18 +1,16 @@
 //! The stage that gives the workset of each superstep to the body of a loop.
-//!
-//! In checkpoints, for each instance: `ID (workset)`, the records that are to be given to the body in this superstep, as `workset.rs` writes them; and
-//! `ID (turn)`, `state number entered own`: a byte, 0 where the input comes, 1 where it has come; the superstep, how many records have entered
-//! it, and how many of the input by this instance, little-endian `u64`s.
+
+mod kept;
 
 use super::handed::Handed;
 use super::number::{anew, end, is_last, watermark};
-use super::turns::{Place, Turn};
+use super::turns::Turn;
 use super::workset::{Giver, Workset};
 use crate::batch::Mark;
 use crate::error::{Error, ErrorKind, Result};
 use crate::external::{Memory, Spill};
 use crate::metrics::Counter;
-use crate::stage::own::{Own, refuse_at_a_cut, take};
+use crate::stage::own::{Own, refuse_at_a_cut};
 use crate::stage::{Faults, Fire, Head, Meta, OpenCx, Push, Stamp, Tail};
 use crate::time::{Grid, Timestamp};
 use std::convert::Infallible;
@@ -147,17 +145,25 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
         Ok(())
     }
 
-    /// The loop is over, whose last superstep was `last`: for good, or until more comes.
-    fn over(&mut self, last: u64) -> Fire {
-        if self.handed.is_nested() {
-            self.next.mark(Mark::Watermark(watermark(end(last))));
-            self.next.flush();
-            self.begins = anew(last, self.handed.first());
-            (self.state, self.entered, self.ended) = (State::Input, 0, false);
-        } else {
-            self.count();
+    /// All of the input has come, of one in the body of another loop that of a superstep there.
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) && !matches!(self.state, State::Input) {
+            // It starts from a checkpoint: the input has entered.
+            self.handed.turns.enter(0);
         }
-        Fire::Done
+    }
+
+    /// The loop is over, whose last superstep was `last`: for good, or until more comes. A barrier that came meanwhile passes before that.
+    fn over(&mut self, last: u64) -> Fire {
+        if !self.handed.is_nested() {
+            self.count();
+            return Fire::Done;
+        }
+        self.next.mark(Mark::Watermark(watermark(end(last))));
+        self.next.flush();
+        self.begins = anew(last, self.handed.first());
+        (self.state, self.entered, self.ended) = (State::Input, 0, false);
+        if self.is_asked() { Fire::Barrier(self.ordered) } else { Fire::Done }
     }
 
     fn count(&mut self) {
@@ -175,71 +181,6 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
     fn fail(&self, error: Error) {
         self.faults.raise(error.in_stage(self.meta.id()).at(self.meta.at()));
     }
-
-    #[cold]
-    fn save(&mut self, id: u64) {
-        let Entry { records, memory, sets, giver, .. } = self;
-        let mut put = |piece| records.put(id, piece);
-        put(Vec::new());
-        // In the order in which they are given.
-        let saved = giver.iter_mut().try_for_each(|giver| giver.save(memory, &mut put));
-        let saved = saved.and_then(|()| sets.iter_mut().rev().try_for_each(|set| set.save(memory, &mut put)));
-        if let Err(error) = saved {
-            return self.fail(error);
-        }
-        let mut turn = vec![u8::from(!matches!(self.state, State::Input))];
-        for number in [self.number(), self.handed.turns.place().entered, self.entered] {
-            turn.extend_from_slice(&number.to_le_bytes());
-        }
-        self.turn.put(id, turn);
-    }
-
-    /// Takes back what there was at the checkpoint that the job starts from.
-    fn take_back(&mut self, cx: &OpenCx) -> Result<()> {
-        let mut set = Workset::default();
-        let memory = &self.memory;
-        self.records.open_with(cx, &mut |bytes| set.restore(bytes, memory))?;
-        let own = self.turn.open(cx)?;
-        let all = cx.take_back_everywhere(&format!("{} (turn)", self.meta.id()))?;
-        let read = |bytes: &Vec<u8>| {
-            read_turn(bytes).map_err(|error| self.turn.broken(cx, error.message(), bytes.len()))
-        };
-        // The other instances stand in the same superstep, and one that is new too.
-        let all = all.iter().map(read).collect::<Result<Vec<_>>>()?;
-        let own = own.iter().map(read).collect::<Result<Vec<_>>>()?;
-        self.entered = own.iter().map(|turn| turn.own).sum();
-        let Some(turn) = all.first() else { return Ok(()) };
-        all.iter().for_each(|turn| self.handed.turns.resume(turn.place));
-        if turn.has_input {
-            let number = turn.place.number;
-            self.state = State::Giving(number);
-            self.sets.push(set);
-            if self.instance == 0 {
-                let resumed = cx.metrics().counter(&format!("{}.resumed", self.meta.id()));
-                resumed.add(number);
-            }
-            if let Some(before) = number.checked_sub(1).filter(|before| *before >= self.handed.first()) {
-                // Who is in this stage hears which superstep it is.
-                self.next.mark(Mark::Watermark(watermark(before)));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What an instance has said of where it stands.
-struct Stood {
-    has_input: bool,
-    place: Place,
-    own: u64,
-}
-
-fn read_turn(mut bytes: &[u8]) -> Result<Stood> {
-    let bytes = &mut bytes;
-    let [state] = take(bytes)?;
-    let mut next = || -> Result<u64> { Ok(u64::from_le_bytes(take(bytes)?)) };
-    let place = Place { number: next()?, entered: next()? };
-    Ok(Stood { has_input: state == 1, place, own: next()? })
 }
 
 impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
@@ -263,8 +204,18 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
     fn watermark(&mut self, w: Timestamp) {
         if self.handed.is_nested() && w < Timestamp::MAX {
             self.handed.outer_is(w);
-            self.ended = true;
+            self.begin();
         }
+    }
+
+    fn was_told(&mut self, w: Timestamp) {
+        // Exits may not have passed it on.
+        self.handed.outer_is(w);
+    }
+
+    fn stands_at(&self, told: Timestamp) -> Timestamp {
+        // A loop that is under way begins when that is told again.
+        if self.handed.is_nested() && self.ended { Timestamp(told.0 - 1) } else { told }
     }
 
     fn end(&mut self) {
@@ -280,15 +231,16 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Head<(T, S)> for Entry<T, W, S> {
             }
             return self.count();
         }
-        self.ended = true;
-        if !matches!(self.state, State::Input) {
-            // It starts from a checkpoint: the input has entered.
-            self.handed.turns.enter(0);
-        }
+        self.begin();
     }
 
     fn takes_orders(&self) -> bool {
-        self.ended
+        // To one in the body of another loop barriers come from its entries.
+        self.ended && !self.handed.is_nested()
+    }
+
+    fn listens(&self) -> bool {
+        self.handed.is_nested() && matches!(self.state, State::Given(_))
     }
 
     fn order(&mut self, id: u64) {

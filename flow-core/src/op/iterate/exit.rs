@@ -117,7 +117,10 @@ where
     fn watermark(&mut self, w: Timestamp) {
         match told(w) {
             Told::Superstep(number) => self.back.end_of(number),
-            Told::End => self.finish(),
+            Told::End => {
+                self.finish();
+                self.back.over();
+            }
             Told::Nothing => {}
         }
     }

@@ -22,8 +22,9 @@
 //! coordinator's orders as sources do: each lets the barrier pass in the same superstep, in whatever place of it. That they are in the same one is seen to by
 //! `turns.rs`: a superstep with a barrier on its way is not over before all exits have seen it. So at a barrier what was handed over lies with the exits that
 //! handed it over, no ring is in the cycle, and nothing is between exits and entries. Entries write down what they have not given, the body what it keeps, exits what has come
-//! back; a job that starts from there goes on in the middle of that superstep, and none before it is run again. An inner loop takes none: the barrier of an outer one may come to one of its entries before
-//! the end of the superstep and to another behind it, where that waits for the loop to end, which the first holds up.
+//! back; a job that starts from there goes on in the middle of that superstep, and none before it is run again. To the entries of an inner loop the
+//! barrier comes from the outer one. It may come behind the end of the outer superstep, when the inner loop is under way; so they read their inputs while they wait for each other, and take it
+//! as an order. A loop that is brought back in that place begins as that end is told once more.
 //!
 //! | to see | look at |
 //! |---|---|

@@ -29,6 +29,17 @@ pub(super) fn anew(number: u64, first: u64) -> u64 {
     end(number) + 1 + first
 }
 
+/// Superstep `first` of the loop in which `number` is.
+pub(super) fn begin_of(number: u64, first: u64) -> u64 {
+    number - superstep(number) + first
+}
+
+/// What has been told last where superstep `number` is under way.
+pub(super) fn told_before(number: u64, first: u64) -> Option<u64> {
+    let begins = begin_of(number, first);
+    if number > begins { Some(number - 1) } else { begin_of(number, 0).checked_sub(1) }
+}
+
 /// Whether superstep `a` is in an earlier loop than `b`.
 pub(super) fn is_before(a: u64, b: u64) -> bool {
     end(a) < end(b)
@@ -68,6 +79,9 @@ pub(super) fn told(w: Timestamp) -> Told {
 fn numbers_rise_over_all_loops() {
     let second = anew(7, 1);
     assert!(7 < end(7) && end(7) < second && is_before(7, second) && !is_before(7, 9));
+    assert_eq!((begin_of(7, 1), begin_of(second + 5, 1), begin_of(second - 1, 0)), (1, second, second - 1));
+    assert_eq!((told_before(7, 1), told_before(1, 1), told_before(0, 0)), (Some(6), None, None));
+    assert_eq!((told_before(second, 1), told_before(second - 1, 0)), (Some(end(7)), Some(end(7))));
     assert_eq!((superstep(7), superstep(second), superstep(anew(second + 3, 0))), (7, 1, 0));
     assert_eq!(told(watermark(second)), Told::Superstep(second));
     assert_eq!((told(watermark(end(second))), told(Timestamp::MIN)), (Told::End, Told::Nothing));

@@ -138,7 +138,10 @@ where
                 self.hand_over();
                 self.back.end_of(number);
             }
-            Told::End => self.ended = true,
+            Told::End => {
+                self.ended = true;
+                self.back.over();
+            }
             Told::Nothing => {}
         }
     }
