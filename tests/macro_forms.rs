@@ -147,6 +147,23 @@ fn unions_of_one_stream_with_itself_and_others() {
     assert_eq!(rest.take(), [10, 11]);
 }
 
+#[test]
+fn all_pairs_of_one_stream_with_itself_and_another() {
+    let (pairs, sums) = (Collected::new(), Collected::new());
+    let job = dataflow! {
+        let a = source(from_iter(0..3));
+        a.cross(a).collect(&pairs);
+        let ten = source(from_iter(10..12)).map(|n| n * 10);
+        ten.cross(a.filter(|n| *n > 0)).map(|(x, y)| x + y).collect(&sums);
+    };
+    job.parallelism(2).run().expect("a run");
+    let (mut pairs, mut sums) = (pairs.take(), sums.take());
+    pairs.sort_unstable();
+    sums.sort_unstable();
+    assert_eq!(pairs, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)]);
+    assert_eq!(sums, [101, 102, 111, 112]);
+}
+
 fn merged<K: Kind<Stamp = ()>>(
     a: Stream<i32, K, impl Flow<i32, K>>,
     b: Stream<i32, K, impl Flow<i32, K>>,

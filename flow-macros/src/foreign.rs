@@ -67,7 +67,7 @@ static NAMES: &[Row] = &[
     (&["window_join"], "write `.key_by(|record| …).join(other.key_by(|record| …)).window(tumbling(1h))`"),
     (&["temporal_join", "as_of_join", "join_as_of"], "write `.key_by(|record| …).join(other.key_by(|record| …)).as_of()`"),
     (&["lookup_join"], "write `.key_by(|record| …).join(other.key_by(|record| …)).lookup()`"),
-    (&["cross_join", "cross", "cartesian", "cross_product"], "a join needs a key: `.key_by(|_| ()).join(other.key_by(|_| ()))`, and behind it what belongs together: `.window(tumbling(1h))`, or, of streams that end, `.hash()`"),
+    (&["cross_join", "cartesian", "cartesian_product", "cross_product"], "write `.cross(other)`, where both streams end"),
     (&["equal_to", "on", "using"], "both sides say what they are joined by: `.key_by(|record| …).join(other.key_by(|record| …))`"),
     (&["co_map", "co_flat_map", "co_process", "connect_keyed"], "write `.key_by(|record| …).connect(other.key_by(|record| …)).process({ on_left(|record, ctx| …); on_right(|record, ctx| …); })`"),
 

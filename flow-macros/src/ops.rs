@@ -222,6 +222,10 @@ impl Operator {
     const fn connects_all(self) -> Self {
         self.joins().output(Output::Beside)
     }
+    /// All pairs of two streams.
+    const fn crosses(self) -> Self {
+        Operator { max_args: 1, ..self.fan_in().time(Time::Drops).stateful() }
+    }
     const fn fan_in(self) -> Self {
         Operator { fan_in: true, edge: EdgeKind::Merge, max_args: 16, ..self }
     }
@@ -320,6 +324,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("event_time", 1, ".event_time(|record| …, disorder = 5s)").named(EVENT_TIME).one_of(STRATEGIES).time(Time::Sets),
 
     row("union", 1, ".union(other)").fan_in(),
+    row("cross", 1, ".cross(other)").crosses(),
     row("join", 1, ".join(other.key_by(|record| …))").joins(),
     row("left_join", 1, ".left_join(other.key_by(|record| …))").joins(),
     row("right_join", 1, ".right_join(other.key_by(|record| …))").joins(),

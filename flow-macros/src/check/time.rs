@@ -48,7 +48,8 @@ fn lost_at<'a>(graph: &'a Graph, node: &Node) -> Option<(&'a Call, &'static Oper
 
 /// `rides.union(timed)` of a stream with event time and one without: which time would the records have?
 pub(super) fn unions_agree_on_event_time(graph: &Graph, diagnostics: &mut Diagnostics) {
-    let unions = calls(graph).filter(|(_, _, row)| row.fan_in && row.output != ops::Output::Joined);
+    let of_one_time = |row: &ops::Operator| row.output != ops::Output::Joined && row.time != ops::Time::Drops;
+    let unions = calls(graph).filter(|(_, _, row)| row.fan_in && of_one_time(row));
     for (node, call, row) in unions {
         let inputs = || {
             let edges = graph.edges.iter().filter(|edge| std::ptr::eq(graph.node(edge.to), node));

@@ -44,7 +44,7 @@ fn end(chain: &ChainPlan, expr: TokenStream) -> TokenStream {
                 let (join, apart) = (ours(row.name), ours("apart"));
                 quote!(#join #other.#apart())
             } else {
-                let ends = ours("union_ends");
+                let ends = ours(&format!("{}_ends", row.name));
                 quote!(#ends #other)
             };
             quote!(let (#left, #right, #name) = #expr.#ends #semi)

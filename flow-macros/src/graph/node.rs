@@ -187,6 +187,9 @@ pub(super) fn together(row: &Operator, left: Flow, right: Flow) -> Flow {
     if row.output == Output::Joined {
         return Flow { right: right.time, tainted: left.tainted || right.tainted, ..left };
     }
+    if row.time == Time::Drops {
+        return Flow { tainted: left.tainted || right.tainted, ..left };
+    }
     merged(left, right)
 }
 

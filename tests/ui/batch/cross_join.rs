@@ -28,7 +28,7 @@ dataflow! {
     #[batch]
     pub fn p() {
         let rides = source(from_vec(rides()));
-        rides.cross(rides).for_each(|x| println!("{x:?}"));
+        rides.cross_join(rides).for_each(|x| println!("{x:?}"));
     }
 }
 
