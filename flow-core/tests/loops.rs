@@ -58,6 +58,7 @@ fn a_loop_over_nothing_is_over() {
     });
     let report = job.parallelism(2).run().unwrap();
     assert_eq!((out.take(), report.counter("iterate.supersteps")), (vec![], 0));
+    assert_eq!(report.counter("iterate.at_bound"), 0);
 }
 
 /// Labels spread over edges: the right side of a lookup is read once.
@@ -150,7 +151,10 @@ fn only_what_changes_is_worked_on() {
         job.add(labels.collect(&out));
     });
     let report = job.run().unwrap();
-    assert_eq!(report.counter("iterate_delta.supersteps"), 100);
+    assert_eq!(
+        (report.counter("iterate_delta.supersteps"), report.counter("iterate_delta.at_bound")),
+        (100, 1)
+    );
     assert_eq!(report.counter("worked"), 100 + 99 * 100 / 2, "all, and then one less each time");
     assert_eq!(out.take(), (0..100).map(|v| (v, 0)).collect::<Vec<_>>());
 }
@@ -200,7 +204,7 @@ fn a_condition_ends_it() {
             job.add(halves.until(|a| a.max(|n| n.1), |most| *most < 100).collect(&out));
         });
         let report = job.parallelism(p).run().unwrap();
-        assert_eq!(report.counter("iterate.supersteps"), 4);
+        assert_eq!((report.counter("iterate.supersteps"), report.counter("iterate.at_bound")), (4, 0));
         let mut rows = out.take();
         rows.sort_unstable();
         assert_eq!(rows, (0..100).map(|n| (n, 62)).collect::<Vec<_>>());

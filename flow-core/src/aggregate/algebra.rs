@@ -8,7 +8,8 @@ use super::{Aggregate, Overflow};
 /// Two accumulators can become one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says that its accumulators merge, but does not say how",
-    note = "implement `flow_core::aggregate::Mergeable<{T}>` for it, or say `type Algebra = Plain`"
+    note = "of your own: implement `flow_core::aggregate::Mergeable<{T}>` for it, or say `type Algebra = Plain`",
+    note = "`until` takes what can be put together from parts, in whatever order: `max`, `min`, `count`, a `sum` of whole numbers; no `fold` or `reduce`, and no sum of floats: scale them to whole numbers, or take the `max` of the changes"
 )]
 pub trait Mergeable<T>: Aggregate<T> {
     /// `acc` becomes the accumulator of its own records followed by those of `later`.

@@ -53,9 +53,23 @@ pub struct Report {
 }
 
 impl Report {
-    /// The named counter added over all stages; 0 where there is none of this name.
+    /// The named counter added over all stages; 0 where there is none of this name. In a pipeline of `dataflow!` an operator's counters have the `let` before them,
+    /// `ranks/iterate.supersteps`, which may be left out: then those of all operators of this name are added.
+    ///
+    /// ```
+    /// # use flow_core::prelude::*;
+    /// let job = dataflow! {
+    ///     let halves = source(from_iter([40u64, 12])).iterate(rounds = 9, |n| n.map(|n| n / 2).filter(|n| *n > 0));
+    ///     halves.for_each(|_| ());
+    /// };
+    /// let report = job.run().unwrap();
+    /// assert_eq!(report.counter("halves/iterate.supersteps"), 6);
+    /// assert_eq!(report.counter("iterate.supersteps"), 6);
+    /// ```
     pub fn counter(&self, name: &str) -> i64 {
-        self.stages.iter().flat_map(|s| &s.counters).filter(|c| c.0 == name).map(|c| c.1).sum()
+        let is =
+            |whole: &str| whole.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        self.stages.iter().flat_map(|s| &s.counters).filter(|c| is(&c.0)).map(|c| c.1).sum()
     }
 
     /// How many elements were late, over all operators and whatever the pipeline did with them.

@@ -8,10 +8,11 @@ use syn::{Expr, ExprClosure, ExprMethodCall};
 /// What has no place in the body of a loop, which is written with the methods of the builder.
 #[derive(Default)]
 pub(super) struct InABody {
-    /// The operators that end a stream.
+    /// The operators that end a stream, and those that part one.
     pub ends: Vec<Ident>,
-    /// The arguments with names, and whose they are.
-    pub named: Vec<(Ident, Ident)>,
+    pub parts: Vec<Ident>,
+    /// The arguments with names, whose they are, and whether the builder has them without it.
+    pub named: Vec<(Ident, Ident, bool)>,
 }
 
 impl InABody {
@@ -31,7 +32,10 @@ impl InABody {
                     if let Expr::Path(path) = &*named.left
                         && let Some(name) = path.path.get_ident()
                     {
-                        self.named.push((call.method.clone(), name.clone()));
+                        let row = ops::operator(&call.method.to_string());
+                        let known = row.and_then(|row| row.named.iter().find(|one| *name == one.name));
+                        let alone = known.is_some_and(|known| known.positional);
+                        self.named.push((call.method.clone(), name.clone(), alone));
                     }
                 }
                 Expr::Closure(closure) if call.method.to_string().starts_with("iterate") => {
@@ -49,6 +53,9 @@ impl<'a> Visit<'a> for InABody {
         if let Some(row) = ops::operator(&call.method.to_string()) {
             if row.output == ops::Output::Terminal {
                 self.ends.push(call.method.clone());
+            }
+            if matches!(row.output, ops::Output::Sides { .. }) {
+                self.parts.push(call.method.clone());
             }
             self.look_into(call);
         }

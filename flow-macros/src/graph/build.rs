@@ -255,8 +255,11 @@ impl<'a> Builder<'a, '_> {
         for end in found.ends {
             self.diagnostics.error(&end, message::end_in_body(&end, operator));
         }
-        for (method, name) in found.named {
-            self.diagnostics.error(&name, message::named_in_body(&method, &name));
+        for method in found.parts {
+            self.diagnostics.error(&method, message::parted_in_body(&method, operator));
+        }
+        for (method, name, alone) in found.named {
+            self.diagnostics.error(&name, message::named_in_body(&method, &name, alone));
         }
     }
 

@@ -109,11 +109,18 @@ pub(crate) fn shared_in_body(name: &Ident, operator: &str) -> Message {
     ))
 }
 
-pub(crate) fn named_in_body(method: &Ident, name: &Ident) -> Message {
+pub(crate) fn named_in_body(method: &Ident, name: &Ident, alone: bool) -> Message {
     let what = format!("`{name} = …` in the body of a loop, where operators are the methods of the builder");
-    Message::new(what).help(format!(
-        "write the value alone, `.{method}(value, …)`, or, of what may be left out, `.{method}(…).{name}(value)`"
-    ))
+    Message::new(what).help(match alone {
+        true => format!("write the value alone, `.{method}(value, …)`"),
+        false => format!("write `.{method}(…).{name}(value)`"),
+    })
+}
+
+pub(crate) fn parted_in_body(method: &Ident, operator: &str) -> Message {
+    Message::new(format!("`{method}` parts a stream, and stands in the body of `{operator}`, which is one stream")).help(
+        "for records that leave the loop at once end the body in `.map(|record| if … { Either::A(again) } else { Either::B(done) })`; else put it before or behind the loop",
+    )
 }
 
 pub(crate) fn end_in_body(end: &Ident, operator: &str) -> Message {

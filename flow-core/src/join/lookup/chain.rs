@@ -15,7 +15,8 @@ use std::marker::PhantomData;
 #[diagnostic::on_unimplemented(
     message = "the right side of `lookup` never ends, but it is read whole before the left side flows",
     label = "needs a right side that ends",
-    note = "bound it (`.take(n)`, a file, an iterator), or join with a table that changes: `.as_of()`"
+    note = "bound it (`.take(n)`, a file, an iterator), or join with a table that changes: `.as_of()`",
+    note = "in a loop in another: a stream of the outer body goes on as long as the inner loop waits for it; let what is needed of it go through the inner loop as part of its records"
 )]
 pub trait ReadWhole: Kind<Bounds: Finite> {}
 #[diagnostic::do_not_recommend]

@@ -195,10 +195,7 @@ impl<T: Clone + 'static, K: Kind, C> Stream<T, K, C> {
 
     /// `cross` in its pieces: the ends of both sides, each of which belongs to what it hangs on, and the stream behind.
     #[track_caller]
-    pub fn cross_ends<U, J, D, P, O>(
-        self,
-        other: Stream<U, J, D>,
-    ) -> CrossEnds<T, U, K, J, C, D, P, O>
+    pub fn cross_ends<U, J, D, P, O>(self, other: Stream<U, J, D>) -> CrossEnds<T, U, K, J, C, D, P, O>
     where
         K: Ends + BeginsAnew,
         J: Ends + Kind<Mode = K::Mode>,

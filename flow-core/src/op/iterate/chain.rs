@@ -145,7 +145,6 @@ impl<T: 'static, K: Kind, C> Stream<T, K, C> {
     ///
     /// ```
     /// # use flow_core::prelude::*;
-    /// # use flow_core::op::fork::Either;
     /// # let out = Collected::new();
     /// # let job = Job::build("doc", |job| {
     /// let numbers = source(from_vec(vec![1u64, 3]));

@@ -64,6 +64,7 @@ pub(super) struct Entry<T, W, S> {
     ordered: u64,
     barrier: u64,
     supersteps: Counter,
+    at_bound: Counter,
     memory: Memory,
     records: Own,
     turn: Own,
@@ -97,6 +98,7 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
             ordered: 0,
             barrier: 0,
             supersteps: Counter::default(),
+            at_bound: Counter::default(),
             memory: Memory::default(),
             records: Own::part(meta, "workset"),
             turn: Own::part(meta, "turn"),
@@ -167,8 +169,10 @@ impl<T: Spill, W: Ways<T>, S> Entry<T, W, S> {
     }
 
     fn count(&mut self) {
-        self.supersteps.add(self.handed.turns.supersteps());
-        self.supersteps = Counter::default();
+        let turns = &self.handed.turns;
+        self.supersteps.add(turns.supersteps());
+        self.at_bound.add(turns.at_bound());
+        (self.supersteps, self.at_bound) = (Counter::default(), Counter::default());
     }
 
     #[cold]
@@ -300,6 +304,7 @@ impl<T: Spill, W: Ways<T>, S: Stamp> Tail for Entry<T, W, S> {
         self.handed.turns.wakes(cx.context().signal());
         if self.instance == 0 {
             self.supersteps = cx.metrics().counter(&format!("{}.supersteps", self.meta.id()));
+            self.at_bound = cx.metrics().counter(&format!("{}.at_bound", self.meta.id()));
         }
         self.take_back(cx)
     }

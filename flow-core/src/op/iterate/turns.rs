@@ -28,8 +28,9 @@ pub(super) struct Turns {
 /// The superstep that is under way.
 struct Step {
     number: u64,
-    /// How many there have been in this run in which there was something.
+    /// How many there have been in this run in which there was something, and how often the last was one because of the bound.
     done: u64,
+    at_bound: u64,
     /// How many records have entered it.
     entered: u64,
     /// How many entries have all of the input. In a job that starts from a checkpoint the loop goes on when all have, though its input may be in it.
@@ -74,6 +75,7 @@ impl Turns {
         let step = Step {
             number: first,
             done: 0,
+            at_bound: 0,
             entered: 0,
             started: 0,
             seen: 0,
@@ -169,6 +171,7 @@ impl Turns {
         let goes_on = step.returned > 0 && number < self.rounds && !ends;
         // Superstep 0 only takes the input in.
         step.done += u64::from(step.entered > 0 && number > 0);
+        step.at_bound += u64::from(step.returned > 0 && number >= self.rounds && !ends);
         (step.number, step.entered) = (step.number + 1, step.returned);
         (step.seen, step.returned, step.all_seen) = (0, 0, false);
         let mut next = if goes_on { step.number } else { OVER };
@@ -247,6 +250,11 @@ impl Turns {
     pub fn supersteps(&self) -> u64 {
         self.step().done
     }
+
+    /// How often the loop was ended by its bound, though something came back.
+    pub fn at_bound(&self) -> u64 {
+        self.step().at_bound
+    }
 }
 
 #[cfg(test)]
@@ -271,6 +279,7 @@ mod tests {
         assert_eq!(turns.after(2), Turn::Begin(3));
         turns.seen(1, 5, &no);
         assert_eq!((turns.after(3), turns.supersteps()), (Turn::Over, 3), "three were allowed");
+        assert_eq!(turns.at_bound(), 1);
     }
 
     #[test]
@@ -295,7 +304,7 @@ mod tests {
         turns.enter(1);
         turns.seen(1, 7, &no);
         turns.seen(1, 7, &|| true);
-        assert_eq!((turns.after(2), turns.supersteps()), (Turn::Over, 2));
+        assert_eq!((turns.after(2), turns.supersteps(), turns.at_bound()), (Turn::Over, 2, 0));
     }
 
     #[test]
