@@ -148,6 +148,25 @@ fn unions_of_one_stream_with_itself_and_others() {
 }
 
 #[test]
+fn an_aggregate_behind_a_key() {
+    let (each, last) = (Collected::new(), Collected::new());
+    let sales = || from_vec(vec![("a", 2), ("b", 5), ("a", 3)]);
+    let job = dataflow! {
+        let sales = source(sales());
+        sales.key_by(|s| s.0).aggregate(|a| (a.count(), a.sum(|s| s.1))).collect(&each);
+    };
+    job.run().expect("a run");
+    assert_eq!(each.take(), [("a", (1, 2)), ("b", (1, 5)), ("a", (2, 5))]);
+    let job = dataflow! {
+        #![batch]
+        let sales = source(sales());
+        sales.key_by(|s| s.0).aggregate(|a| (a.count(), a.max(|s| s.1))).collect(&last);
+    };
+    job.run().expect("a run");
+    assert_eq!(last.take(), [("a", (2, 3)), ("b", (1, 5))]);
+}
+
+#[test]
 fn all_pairs_of_one_stream_with_itself_and_another() {
     let (pairs, sums) = (Collected::new(), Collected::new());
     let job = dataflow! {

@@ -26,8 +26,6 @@ pub(crate) enum Input {
     Keyed,
     /// Behind `join` and its like only.
     Joined,
-    /// Plain or behind a window: on a keyed stream it has no meaning.
-    PlainOrWindow,
     /// Behind a window only.
     Window,
     /// Any of them.

@@ -384,7 +384,7 @@ pub(crate) static OPERATORS: &[Operator] = &[
     row("evict", 1, ".evict(last(10))").input(Input::Window).output(Output::Same),
     row("process_window", 2, ".process_window(init, |w, records| …)").input(Input::Window).stateful(),
     row("aggregate_window", 3, ".aggregate_window(|a| …, init, |w, value| …)").input(Input::Window).stateful().first_builds(),
-    row("aggregate", 1, ".aggregate(|a| …)").folds().input(Input::PlainOrWindow).builder(),
+    row("aggregate", 1, ".aggregate(|a| …)").folds().builder(),
 
     row("for_each", 1, ".for_each(|record| …)").output(Output::Terminal),
     row("try_for_each", 1, ".try_for_each(|record| …)").output(Output::Terminal),

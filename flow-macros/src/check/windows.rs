@@ -110,16 +110,12 @@ pub(super) fn gaps(graph: &Graph, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// `.window(…).map(…)`: between the two something has to say what becomes of a window. `aggregate` on a keyed stream
-/// is the same slip the other way round.
+/// `.window(…).map(…)`: between the two something has to say what becomes of a window.
 pub(super) fn are_closed(graph: &Graph, diagnostics: &mut Diagnostics) {
     for (node, call, row) in calls(graph) {
-        let closes = matches!(row.input, Input::Any | Input::PlainOrWindow | Input::Window);
+        let closes = matches!(row.input, Input::Any | Input::Window);
         match node.input.shape {
             Shape::Windowed if !closes => diagnostics.error(&call.name, message::window_not_closed(row.name)),
-            Shape::Keyed if row.input == Input::PlainOrWindow => {
-                diagnostics.error(&call.name, message::aggregate_without_window());
-            }
             Shape::Plain | Shape::Keyed if row.input == Input::Window => {
                 diagnostics.error(&call.name, message::not_behind_a_window(row));
             }

@@ -120,7 +120,7 @@ fn by_key(row: &Operator, input: Shape) -> bool {
 
 /// Without a key, what sees every record runs once.
 fn on_one_instance(row: &Operator, input: Shape) -> bool {
-    let folds = matches!(row.input, Input::Any | Input::PlainOrWindow) && row.stateful;
+    let folds = row.input == Input::Any && row.stateful;
     row.is_of_all() || input == Shape::Plain && (folds || row.output == Output::Window)
 }
 

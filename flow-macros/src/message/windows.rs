@@ -64,11 +64,6 @@ pub(crate) fn window_used_twice(name: &Ident) -> Message {
         .help("use one `aggregate` with a tuple, as `|a| (a.count(), a.sum(…))`, or a window for each")
 }
 
-pub(crate) fn aggregate_without_window() -> Message {
-    Message::new("`aggregate` behind `key_by` needs a window")
-        .help("put `.window(tumbling(1h))` before it, or `.window(global())` for one result a key at the end of input")
-}
-
 pub(crate) fn late_policy_missing() -> Message {
     Message::new("events may come out of order here, but nothing says what becomes of late ones: they are dropped and counted")
         .help("write `late = drop`, `late = side` or `late = fail`")

@@ -20,7 +20,7 @@ dataflow! {
         let hourly = cities.window(tumbling(0s)).count();
         hourly.for_each(|w| println!("{w:?}"));
         fares.for_each(|r| println!("{r:?}"));
-        rides.key_by(|r| r.id).aggregate(|a| a.count()).for_each(|r| println!("{r:?}"));
+        rides.key_by(|r| r.id).cuont().for_each(|r| println!("{r:?}"));
     }
 }
 

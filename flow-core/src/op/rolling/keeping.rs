@@ -6,7 +6,7 @@ use crate::op::key_fn::KeyTypes;
 use crate::op::keyed::KeyedStream;
 use crate::op::operator::OpError;
 use crate::op::{Kind, Proved, Stream};
-use crate::stage::OpenCx;
+use crate::stage::{Meta, OpenCx};
 use crate::state::Keep;
 use crate::time::{Clock, IntoMillis, Millis, Timestamp};
 use std::sync::Arc;
@@ -35,13 +35,13 @@ impl<V: 'static> Roll<V> for FirstOf {
     fn start(&self) -> Option<Timestamp> {
         None
     }
-    fn open(&mut self, id: &str, cx: &mut OpenCx) -> Result<(), OpError> {
-        self.duplicates = cx.metrics().counter(&format!("{id}.duplicates"));
+    fn open(&mut self, meta: &Meta, cx: &mut OpenCx) -> Result<(), OpError> {
+        self.duplicates = cx.metrics().counter(&format!("{}.duplicates", meta.id()));
         if let Some(ttl) = self.ttl {
             if ttl.0 <= 0 {
                 return Err(format!("a ttl of {ttl}: it has to be longer than zero").into());
             }
-            self.expired = cx.metrics().counter(&format!("{id}.expired"));
+            self.expired = cx.metrics().counter(&format!("{}.expired", meta.id()));
             self.clock = Some(Arc::clone(cx.clock()));
             self.sweep = cx.clock().wall() + ttl;
         }
@@ -97,11 +97,11 @@ where
     fn start(&self) -> Self::State {
         Vec::new()
     }
-    fn open(&mut self, id: &str, cx: &mut OpenCx) -> Result<(), OpError> {
+    fn open(&mut self, meta: &Meta, cx: &mut OpenCx) -> Result<(), OpError> {
         if self.n == 0 {
             return Err("the first 0 records: it has to be at least 1".into());
         }
-        self.outranked = cx.metrics().counter(&format!("{id}.outranked"));
+        self.outranked = cx.metrics().counter(&format!("{}.outranked", meta.id()));
         Ok(())
     }
     fn roll(&self, top: &mut Self::State, record: V) -> Result<Option<Vec<V>>, OpError> {

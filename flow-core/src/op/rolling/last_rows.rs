@@ -149,7 +149,7 @@ where
             read: |value, _| read::<R::State, S, M>(value),
         };
         self.keys.spill_alone(cx.space(&self.meta)?, move |k| key.hash(k), form)?;
-        self.roll.open(&self.meta.id(), cx).map_err(|error| operator_error(&self.meta, &error))
+        self.roll.open(&self.meta, cx).map_err(|error| operator_error(&self.meta, &error))
     }
 
     fn spills(&self) -> bool {

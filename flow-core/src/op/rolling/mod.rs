@@ -4,12 +4,14 @@
 //! records of a key together and keeps its state in a [`KeyTable`].
 
 mod again;
+mod aggregated;
 mod keeping;
 mod last;
 mod last_rows;
 mod numbers;
 pub mod rolls;
 
+pub use aggregated::Aggregated;
 pub use keeping::{FirstOf, TopOf};
 pub use last::LastOf;
 pub use numbers::{Always, Measure, Number, Perhaps, Presence, Summand};
@@ -42,12 +44,12 @@ pub trait Roll<V>: Clone + Send + 'static {
     type Out: 'static;
     /// The state of a key that is new.
     fn start(&self) -> Self::State;
-    /// Opens an instance; `id` is the operator's.
+    /// Opens an instance of the operator `meta`.
     ///
     /// # Errors
     /// Ends the job before any record is read.
-    fn open(&mut self, id: &str, cx: &mut OpenCx) -> Result<(), OpError> {
-        let _ = (id, cx);
+    fn open(&mut self, meta: &Meta, cx: &mut OpenCx) -> Result<(), OpError> {
+        let _ = (meta, cx);
         Ok(())
     }
     /// A run of values begins. Whether states that are [over](Roll::is_over) are to be looked for, and forgotten.
@@ -244,7 +246,7 @@ where
         self.faults = cx.faults().clone();
         let key = self.key.clone();
         self.table.spill(cx.space(&self.meta)?, move |k| key.hash(k))?;
-        self.roll.open(&self.meta.id(), cx).map_err(|error| operator_error(&self.meta, &error))
+        self.roll.open(&self.meta, cx).map_err(|error| operator_error(&self.meta, &error))
     }
 
     /// The tight loop of a rolling operator.
