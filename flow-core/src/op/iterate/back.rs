@@ -102,6 +102,8 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
             State::Returning => {}
             State::Complete => self.see(number)?,
             State::Over => {
+                // Also at the next barrier, if its end has not been told by then.
+                self.seen = Some(number);
                 if self.handed.is_nested() {
                     self.seen = told_before(begin_of(number, 0), 0);
                 } else {
@@ -262,8 +264,8 @@ impl<T: Spill, U: Until<T>> Back<T, U> {
     /// Where it stands in superstep `number`.
     fn state(&self, number: u64) -> State {
         match self.seen {
-            Some(seen) if seen == number => State::Complete,
             Some(seen) if is_before(seen, number) || self.handed.turns.is_over() => State::Over,
+            Some(seen) if seen == number => State::Complete,
             _ => State::Returning,
         }
     }
