@@ -118,6 +118,42 @@ fn operators_that_need_all_their_input_have_it() {
     }
 }
 
+dataflow! {
+    /// Fails behind the end of its input, as its file cannot be put in its place: that of the history is there then.
+    #[batch(exported)]
+    fn reported(events: Vec<Event>, report: PathBuf, folder: PathBuf, blocked: PathBuf) {
+        let events = source(from_vec(events)).inspect(move |_| if blocked.exists() { drop(std::fs::create_dir_all(&folder)) });
+        events.key_by(|e| e.key.clone()).count().map(|c| format!("{} {}", c.0, c.1)).sink(text_file(report));
+    }
+}
+
+/// An output that cannot be made final leaves no savepoint: the stream would go on behind a history of which the rows are missing. The batch is run again.
+#[test]
+fn no_savepoint_without_the_output() {
+    let world = World::new();
+    let [savepoint, report, blocked] = ["savepoint", "report.txt", "blocked"].map(|name| world.path(name));
+    std::fs::write(&blocked, "").unwrap();
+    for p in [1, 2] {
+        let ran = reported(events(200, 3), report.clone(), report.join("in the way"), blocked.clone())
+            .parallelism(p)
+            .savepoint_to(&savepoint)
+            .run();
+        let error = ran.unwrap_err().to_string();
+        assert!(error.contains("report.txt"), "{error}");
+        let mut left = std::fs::read_dir(&savepoint).unwrap().map(|file| file.unwrap().file_name());
+        assert!(left.all(|name| !name.to_string_lossy().ends_with(".manifest")), "a savepoint is there");
+    }
+    std::fs::remove_file(&blocked).unwrap();
+    std::fs::remove_dir_all(&report).unwrap();
+    reported(events(200, 3), report.clone(), report.join("in the way"), blocked)
+        .savepoint_to(&savepoint)
+        .run()
+        .unwrap();
+    assert_eq!(std::fs::read_to_string(&report).unwrap().lines().count(), 200);
+    let read = flow_core::checkpoint::read(&savepoint);
+    assert!(read.is_ok(), "{:?}", read.err().map(|error| error.to_string()));
+}
+
 #[test]
 fn both_write_into_one_folder() {
     let world = World::new();

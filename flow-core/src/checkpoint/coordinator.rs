@@ -45,6 +45,8 @@ pub(crate) struct Coordinator {
     finishing: bool,
     /// The only one is taken where the input ends.
     cut: Option<u64>,
+    /// What that checkpoint has, until the job is over.
+    held: Option<Given>,
 }
 
 impl Coordinator {
@@ -72,6 +74,7 @@ impl Coordinator {
             savepoints: Savepoints::default(),
             finishing: false,
             cut,
+            held: None,
         }
     }
 
@@ -134,7 +137,7 @@ impl Coordinator {
     /// taken over, or nobody knows whether a checkpoint is complete.
     pub fn work(&mut self, now: i64) -> Result<()> {
         self.take_news()?;
-        if self.cut.is_some() && self.savepoints.stop_is_wanted() && self.complete.newest().is_none() {
+        if self.cut.is_some() && self.savepoints.stop_is_wanted() && self.held.is_none() {
             return Err(cut_short());
         }
         if self.savepoints.has_stopped() || self.cut.is_some() {
@@ -233,7 +236,18 @@ impl Coordinator {
     }
 
     fn complete_if_whole(&mut self) -> Result<()> {
-        self.in_flight.take_whole().map_or(Ok(()), |given| self.complete(given))
+        match self.in_flight.take_whole() {
+            // It says that the whole history is there: outputs that are made final at the end of the job are so before it is complete.
+            Some(given) if self.cut.is_some() => self.held = Some(given),
+            Some(given) => self.complete(given)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Whether its only checkpoint is that of a history, which is complete when [`Coordinator::finish`] has been called.
+    pub fn ends_at_a_cut(&self) -> bool {
+        self.cut.is_some()
     }
 
     /// All have given what they have: writes the manifest, and lets the sinks commit.
@@ -341,13 +355,15 @@ impl Coordinator {
         self.complete.take_back();
     }
 
-    /// All that there is to commit was committed with the savepoint.
+    /// The savepoint is complete, and with it all that there is to commit committed.
     fn end_at_the_cut(&mut self) -> Result<()> {
         self.take_news()?;
-        if self.complete.newest().is_some() {
-            return Ok(());
+        match self.held.take() {
+            Some(given) => self.complete(given),
+            None => {
+                Err(Error::new(ErrorKind::State, "the job has ended without its savepoint: a bug of a stage"))
+            }
         }
-        Err(Error::new(ErrorKind::State, "the job has ended without its savepoint: a bug of a stage"))
     }
 
     fn take_last(&mut self, now: i64) -> Result<()> {

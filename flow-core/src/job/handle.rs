@@ -97,11 +97,14 @@ impl Running {
                 return Ok(Report { stopped, ..report(&name, &stages, &control, began) });
             }
         }
+        let mut staged = commits.take();
+        if checkpoints.as_ref().is_some_and(|coordinator| lock(coordinator).ends_at_a_cut()) && ran.is_ok() {
+            ran = commit(std::mem::take(&mut staged));
+        }
         if let Some(coordinator) = &checkpoints {
             let finished = guard(|| lock(coordinator).finish(clock.ticks(), &ran));
             ran = ran.and(finished);
         }
-        let staged = commits.take();
         match ran {
             Ok(()) => commit(staged)?,
             Err(error) => {

@@ -132,8 +132,12 @@ impl Turns {
     pub fn asks(&self, number: u64, barrier: u64) -> bool {
         let mut step = self.step();
         let open = self.allowed.load(Ordering::Acquire) == number;
-        if open {
-            step.barrier = Some(barrier);
+        if open && step.barrier != Some(barrier) {
+            debug_assert!(
+                step.barrier.is_none(),
+                "no checkpoint begins before the barriers of another have passed"
+            );
+            (step.barrier, step.passed) = (Some(barrier), 0);
         }
         open
     }

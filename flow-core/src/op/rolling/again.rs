@@ -15,6 +15,12 @@ pub(super) struct Again<V> {
     look_at: usize,
 }
 
+/// Whether values may lie by their places: nothing of those is written down, and there is a value at each, also where no key is, so none that owns memory.
+#[inline(always)]
+fn may_be_dense<V, M: Mode>() -> bool {
+    !is_written::<M>() && !std::mem::needs_drop::<V>()
+}
+
 /// Of how many keys it is looked first.
 const LOOK_AT: usize = 1 << 12;
 
@@ -44,7 +50,7 @@ impl<V> Again<V> {
     /// Before a table becomes too large for the nearer caches: its keys go where they need none, if they may.
     #[inline]
     pub fn look<K: 'static, M: Mode>(&mut self, keys: &mut Pane<K, V, M>, make: impl Fn() -> V) {
-        if !is_written::<M>() && is_place::<K>() && keys.len() >= self.look_at {
+        if may_be_dense::<V, M>() && is_place::<K>() && keys.len() >= self.look_at {
             self.move_to_places(keys, make);
         }
     }
@@ -69,7 +75,7 @@ impl<V> Again<V> {
     fn turn<K, M: Mode>(&mut self, keys: &mut Pane<K, V, M>, make: impl Fn() -> V) {
         (self.hand, self.near) = (0, 0);
         let places = std::mem::take(&mut self.spread).places();
-        match places.filter(|places| !is_written::<M>() && *places > self.dense.places()) {
+        match places.filter(|places| may_be_dense::<V, M>() && *places > self.dense.places()) {
             Some(places) => {
                 self.dense.extend(places, make);
                 *keys = Pane::default();
@@ -125,6 +131,20 @@ mod tests {
         {
             assert_eq!(superstep(&mut again, &mut keys, of), counts(of));
             assert_eq!((again.dense.places(), keys.len()), (places, 0));
+        }
+    }
+
+    /// A `fold` that begins with a clone of something: there is one for each key, and not for each place.
+    #[test]
+    fn what_owns_memory_is_not_dense() {
+        let (mut again, mut keys) = (Again::default(), Pane::<i64, String, Volatile>::default());
+        for _ in 0..3 {
+            for key in 0..6_000i64 {
+                again.look(&mut keys, || panic!("there is no place to make one for"));
+                keys.entry(hash_key(&key), |k| *k == key, || (key, key.to_string()), &hash_key);
+            }
+            while again.pop(&mut keys, || panic!("nor here")).is_some() {}
+            assert_eq!(again.dense.places(), 0);
         }
     }
 
